@@ -81,7 +81,7 @@ tests = {
     "math/random": ["transform/random_test"],
     "ops/random": ["transform/random_test"],
     "passes/scalarize": ["batch/scalarize", "batch/jacobian"],
-    "passes/order_of_numbers": ["batch/scalarize", "batch/jacobian"],
+    "passes/order_of_scalars": ["batch/scalarize", "batch/jacobian"],
     "passes/batch": ["batch/operations", "batch/loops"],
     "passes/differentiate_control_flow": ["control_flow/laws"],
     "passes/differentiate_scan": ["control_flow/laws"],

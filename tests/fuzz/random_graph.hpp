@@ -161,7 +161,7 @@ class generator {
   /// An argument with the extents of a graph shape; its own symbols, which must agree with those.
   value input_like(dtype type, const extents& wanted) {
     ir::builder& g = made_.graph;
-    if (depth_ > 0) return numbers_in_body(type, wanted);
+    if (depth_ > 0) return scalars_in_body(type, wanted);
     const int index = g.view().input_count;
     extents e = wanted, actual;
     for (int a = 0; a < wanted.rank; ++a) actual.push_back(actual_of(wanted[a]));
@@ -281,7 +281,7 @@ class generator {
   /// Indices into an axis: an argument, or computed from one.
   value new_indices(const extents& shape, std::int64_t extent) {
     if (depth_ > 0) {  // often computed from what the body takes
-      value x = numbers_in_body(dtype::int64, shape);
+      value x = scalars_in_body(dtype::int64, shape);
       for (const entry& e : pool_)
         if (e.x.node().shape == x.node().shape && e.x.type() != dtype::boolean && dice_.chance(0.6) &&
             !(o_.steady && tenure::is_floating(e.x.type())))
@@ -297,7 +297,7 @@ class generator {
   }
 
   /// A body has no arguments of its own.
-  value numbers_in_body(dtype type, const extents& shape) {
+  value scalars_in_body(dtype type, const extents& shape) {
     ir::builder& g = made_.graph;
     if (shape.rank == 0) return {g, g.constant(type, g.intern({}), type == dtype::boolean ? dice_.below(2) : 0)};
     const value x = ops::counting(g, type == dtype::boolean ? dtype::int64 : type, g.intern(shape), dice_.below(shape.rank));
@@ -1063,7 +1063,7 @@ class generator {
     if (dice_.chance(0.3)) return with_block(with_block(x));
     if (depth_ > 2 || dice_.chance(0.5)) return with_block(x);
     ir::builder& g = made_.graph;
-    value flag = numbers_in_body(dtype::boolean, {});
+    value flag = scalars_in_body(dtype::boolean, {});
     for (const entry& e : pool_)
       if (e.x.type() == dtype::int64 && e.x.shape().rank == 0 && dice_.chance(0.5)) flag = apply<ops::less>(e.x, constant_like(e.x, 1));
     ir::control_flow branch{.what = ir::control_flow::kind::cond};

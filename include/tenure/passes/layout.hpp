@@ -10,25 +10,25 @@ namespace TENURE_NAMESPACE::passes {
 /// Element i of the node is at root + offset + sum of i[a] * stride[a]. For an iota or an extent this sum is the value of the element.
 struct layout {
   ir::node_id root = ir::none;  // the node that has the memory
-  number offset{};
+  symbolic_size offset{};
   strides stride{};
 };
 
 constexpr layout row_major(ir::node_id root, const extents& s) {
   layout l;
   l.root = root;
-  number step{1, 0};
+  symbolic_size step{1, 0};
   for (int a = s.rank - 1; a >= 0; --a) {
     l.stride[a] = step;
-    step = step * number_of(s[a]);
+    step = step * symbolic_size_of(s[a]);
   }
   return l;
 }
 
 /// The run-time stride of axis a of a strided argument, as a symbol. Making such an input appends one symbol for each axis, in order.
-constexpr number argument_stride(const ir::graph_view& g, const ir::node& input, int a) {
+constexpr symbolic_size argument_stride(const ir::graph_view& g, const ir::node& input, int a) {
   for (int i = 0; i < g.symbol_count; ++i)
-    if (g.symbols[i].what == ir::symbol::kind::stride && g.symbols[i].a == input.attr && g.symbols[i].b == a) return number_of(ir::extent_of_symbol(i));
+    if (g.symbols[i].what == ir::symbol::kind::stride && g.symbols[i].a == input.attr && g.symbols[i].b == a) return symbolic_size_of(ir::extent_of_symbol(i));
   return {};
 }
 
@@ -42,7 +42,7 @@ constexpr layout layout_of_root(const ir::graph_view& g, ir::node_id id) {
   l.root = id;
   for (int a = 0; strided && a < s.rank; ++a) l.stride[a] = argument_stride(g, n, a);
   if (n.op == ir::opcode::iota) l.stride[static_cast<int>(n.attr)] = {1, 0};
-  if (n.op == ir::opcode::extent) l.offset = number_of(n.attr);
+  if (n.op == ir::opcode::extent) l.offset = symbolic_size_of(n.attr);
   return l;
 }
 
@@ -56,7 +56,7 @@ constexpr layout layout_of_view(const ir::graph_view& g, const ir::node& n, cons
     case ir::opcode::broadcast:
       for (int a = 0; a < old.rank; ++a) {
         const int at = ir::unpack_axis(n.attr, a);
-        l.stride[at] = old[a] == 1 && s[at] != 1 ? number{} : from.stride[a];
+        l.stride[at] = old[a] == 1 && s[at] != 1 ? symbolic_size{} : from.stride[a];
       }
       return l;
     case ir::opcode::permute:
@@ -64,11 +64,11 @@ constexpr layout layout_of_view(const ir::graph_view& g, const ir::node& n, cons
       return l;
     case ir::opcode::slice: {
       for (int a = 0; a < s.rank; ++a) l.stride[a] = from.stride[a];
-      number& along = l.stride[static_cast<int>(n.attr)];
-      const number moved = along * number{n.start, 0};
+      symbolic_size& along = l.stride[static_cast<int>(n.attr)];
+      const symbolic_size moved = along * symbolic_size{n.start, 0};
       // Offsets are products, and two products of different symbols have no sum of this form. materialize inserts a copy in such a case.
-      l.offset = l.offset.factor == 0 ? moved : number{l.offset.factor + moved.factor, moved.factor ? moved.symbols : l.offset.symbols};
-      along = along * number{n.step, 0};
+      l.offset = l.offset.factor == 0 ? moved : symbolic_size{l.offset.factor + moved.factor, moved.factor ? moved.symbols : l.offset.symbols};
+      along = along * symbolic_size{n.step, 0};
       return l;
     }
     default: break;  // reshape

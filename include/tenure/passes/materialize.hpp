@@ -24,7 +24,7 @@ constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {
 
 /// Whether the offset of a slice and the offset of its operand add up to one product. Offsets are products, and 2 * d1 + 3 is none.
 constexpr bool offsets_add(const layout& from, const ir::node& slice) {
-  const number moved = from.stride[static_cast<int>(slice.attr)] * number{slice.start, 0};
+  const symbolic_size moved = from.stride[static_cast<int>(slice.attr)] * symbolic_size{slice.start, 0};
   return moved.factor == 0 || from.offset.factor == 0 || moved.symbols == from.offset.symbols;
 }
 

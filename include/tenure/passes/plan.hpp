@@ -14,21 +14,21 @@ namespace TENURE_NAMESPACE::passes {
 
 /// A product of a number and run-time extents. Sizes, strides and offsets have this form. The symbols of the extents are packed in
 /// ascending order, eight bits each, and one is added to each so that 0 means no symbol.
-struct number {
+struct symbolic_size {
   std::int64_t factor = 0;
   std::uint64_t symbols = 0;
 
-  friend constexpr bool operator==(const number& a, const number& b) {
+  friend constexpr bool operator==(const symbolic_size& a, const symbolic_size& b) {
     return a.factor == b.factor && (a.symbols == b.symbols || a.factor == 0);
   }
   constexpr bool is_static() const { return symbols == 0 || factor == 0; }
 };
 
-constexpr number number_of(std::int64_t extent) {
-  return is_static(extent) ? number{extent, 0} : number{1, static_cast<std::uint64_t>(ir::symbol_of_extent(extent)) + 1};
+constexpr symbolic_size symbolic_size_of(std::int64_t extent) {
+  return is_static(extent) ? symbolic_size{extent, 0} : symbolic_size{1, static_cast<std::uint64_t>(ir::symbol_of_extent(extent)) + 1};
 }
-constexpr number operator*(const number& a, const number& b) {
-  number r{a.factor * b.factor, a.symbols | b.symbols};
+constexpr symbolic_size operator*(const symbolic_size& a, const symbolic_size& b) {
+  symbolic_size r{a.factor * b.factor, a.symbols | b.symbols};
   if (r.factor == 0) return {};  // without symbols: the bitwise or of two lists of symbols is no valid list
   if (a.symbols == 0 || b.symbols == 0) return r;
   r.symbols = 0;
@@ -44,7 +44,7 @@ constexpr number operator*(const number& a, const number& b) {
   return r;
 }
 /// The value of the product, given the run-time extents.
-constexpr std::int64_t value_of(const number& n, const std::int64_t* symbols) {
+constexpr std::int64_t value_of(const symbolic_size& n, const std::int64_t* symbols) {
   std::int64_t v = n.factor;
   for (std::uint64_t s = n.symbols; s != 0; s >>= 8) v *= symbols[(s & 255) - 1];
   return v;
@@ -54,7 +54,7 @@ struct buffer {
   enum class place : std::uint8_t { argument, result, workspace } where = place::workspace;
   dtype type = dtype::float32;
   int index = 0;  // argument or result number
-  number elements{};
+  symbolic_size elements{};
   int first = 0, last = 0;    // the first step that uses it, and the last
   int in_place_of = -1;       // of a temporary: another one, whose memory it has from its first step on
   bool is_passed_on = false;  // another temporary has its memory after its last step
@@ -62,10 +62,10 @@ struct buffer {
 
 /// The distance of neighbours along each axis. A plan stores equal strides once, and equal strides have equal ids.
 struct strides {
-  number along[max_rank] = {};
+  symbolic_size along[max_rank] = {};
 
-  constexpr number& operator[](int d) { return along[d]; }
-  constexpr const number& operator[](int d) const { return along[d]; }
+  constexpr symbolic_size& operator[](int d) { return along[d]; }
+  constexpr const symbolic_size& operator[](int d) const { return along[d]; }
 
   friend constexpr bool operator==(const strides& a, const strides& b) {
     for (int d = 0; d < max_rank; ++d)
@@ -82,7 +82,7 @@ struct access {
   dtype type = dtype::float32;
   std::int8_t rank = 0;
   int strides = 0;  // index of the strides in the plan
-  number offset{};
+  symbolic_size offset{};
 
   constexpr bool counts() const { return buffer == counting; }
 };
@@ -124,7 +124,7 @@ struct kernel {
   dtype lane = dtype::float32;
   std::int8_t outer = 0, inner = 0;
   std::uint8_t passes = 1;
-  number extent[max_rank] = {};
+  symbolic_size extent[max_rank] = {};
   int first_instruction = 0, instruction_count = 0;
   int first_access = 0, access_count = 0;  // of the first step that runs it
 };
@@ -155,7 +155,7 @@ struct plan_view {
   const step* steps = nullptr;
   int step_count = 0;
 
-  constexpr const number& stride(const access& a, int dimension) const { return strides[a.strides][dimension]; }
+  constexpr const symbolic_size& stride(const access& a, int dimension) const { return strides[a.strides][dimension]; }
 };
 
 struct plan_sizes {

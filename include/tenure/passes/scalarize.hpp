@@ -8,12 +8,12 @@
 #pragma once
 
 #include <tenure/passes/algebra.hpp>
-#include <tenure/passes/order_of_numbers.hpp>
+#include <tenure/passes/order_of_scalars.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
 /// The numbers that an array of a region may have for each sample: a 6 x 6 matrix.
-inline constexpr std::int64_t most_numbers = 36;
+inline constexpr std::int64_t most_scalars = 36;
 /// The arithmetic operations of a region for each sample. More take long to compile, and need many kernels.
 inline constexpr std::int64_t most_scalar_operations = 768;
 /// The same for a product with a matrix that all samples share. Otherwise it is one product for all samples, which does well if it is not tiny.
@@ -76,14 +76,14 @@ class scalarizer {
   // ---- which nodes ---------------------------------------------------------------------------------------------------
 
   /// The numbers of one sample, or 0 where the array has no samples or an extent is not static.
-  constexpr std::int64_t numbers(const extents& s) const {
+  constexpr std::int64_t scalars(const extents& s) const {
     if (s.rank == 0 || s[0] != samples_) return 0;
     std::int64_t n = 1;
     for (int a = 1; a < s.rank; ++a) n = is_static(s[a]) ? n * s[a] : 0;
     return n;
   }
-  constexpr std::int64_t numbers(node_id id) const { return numbers(g_.shape_of(id)); }
-  constexpr bool is_small(node_id id) const { return numbers(id) > 0 && numbers(id) <= most_numbers; }
+  constexpr std::int64_t scalars(node_id id) const { return scalars(g_.shape_of(id)); }
+  constexpr bool is_small(node_id id) const { return scalars(id) > 0 && scalars(id) <= most_scalars; }
 
   /// The axis of the operand of a broadcast that holds the samples, or -1 if all samples share the operand.
   constexpr int sample_axis(const ir::node& broadcast) const {
@@ -102,10 +102,10 @@ class scalarizer {
     const ir::node& result = g_[id];
     const ir::node& n = result.op == opcode::reshape ? g_[result.in[0]] : result;
     if (n.op != opcode::matmul || g_.shapes[n.shape].rank != 2) return {};
-    const node_id left = g_[n.in[0]].op == opcode::reshape && numbers(n.in[0]) == 0 ? g_[n.in[0]].in[0] : n.in[0];
+    const node_id left = g_[n.in[0]].op == opcode::reshape && scalars(n.in[0]) == 0 ? g_[n.in[0]].in[0] : n.in[0];
     const extents& right = g_.shape_of(n.in[1]);
     if (!is_small(left) || !is_small(id) || !all_static(right)) return {};
-    const bool has_whole_rows = numbers(left) % right[0] == 0 && numbers(left) * right[1] == numbers(id) * right[0];
+    const bool has_whole_rows = scalars(left) % right[0] == 0 && scalars(left) * right[1] == scalars(id) * right[0];
     return has_whole_rows ? shared_product{left, n.in[1]} : shared_product{};
   }
 
@@ -118,8 +118,8 @@ class scalarizer {
     switch (n.op) {
       case opcode::cast: return true;
       case opcode::slice:
-      case opcode::pad: return after_samples && numbers(n.in[0]) > 0;
-      case opcode::concat: return after_samples && numbers(n.in[0]) > 0 && numbers(n.in[1]) > 0;
+      case opcode::pad: return after_samples && scalars(n.in[0]) > 0;
+      case opcode::concat: return after_samples && scalars(n.in[0]) > 0 && scalars(n.in[1]) > 0;
       case opcode::reshape: return shared_product_of(id).rows != none ? is_shared_product(id) : is_small(n.in[0]);
       case opcode::permute: return ir::unpack_axis(n.attr, 0) == 0;
       case opcode::reduce: return (n.attr & 1) == 0 && n.type != dtype::boolean && is_small(n.in[0]);
@@ -136,11 +136,11 @@ class scalarizer {
   /// The arithmetic operations for each sample.
   constexpr std::int64_t operations(node_id id) const {
     const ir::node& n = g_[id];
-    if (const shared_product p = shared_product_of(id); p.rows != none) return 2 * numbers(id) * g_.shape_of(p.matrix)[0];
-    if (n.op == opcode::reduce) return numbers(n.in[0]);
-    if (n.op != opcode::matmul) return ops::is_pointwise(n.op) ? numbers(id) : 0;
+    if (const shared_product p = shared_product_of(id); p.rows != none) return 2 * scalars(id) * g_.shape_of(p.matrix)[0];
+    if (n.op == opcode::reduce) return scalars(n.in[0]);
+    if (n.op != opcode::matmul) return ops::is_pointwise(n.op) ? scalars(id) : 0;
     const extents& left = g_.shape_of(n.in[0]);
-    return 2 * numbers(id) * left[left.rank - 1];
+    return 2 * scalars(id) * left[left.rank - 1];
   }
   /// The numbers of the last axis after that of the samples, not counting axes of extent 1.
   constexpr std::int64_t row(node_id id) const {
@@ -239,19 +239,19 @@ class scalarizer {
   }
 
   /// Number `at` of each sample of a node: [samples, 1].
-  constexpr node_id number_of(node_id id, std::int64_t at) {
+  constexpr node_id scalar_of(node_id id, std::int64_t at) {
     const ir::node& n = g_[id];
     if (n.op == opcode::constant) return out_.constant_bits(n.type, scalar_, n.attr);
     if (first_[id] == none) {
-      first_[id] = numbers_.size();
-      numbers_.resize(numbers_.size() + static_cast<int>(numbers(id)), none);
+      first_[id] = scalars_.size();
+      scalars_.resize(scalars_.size() + static_cast<int>(scalars(id)), none);
     }
     const int slot = first_[id] + static_cast<int>(at);
-    if (numbers_[slot] == none) numbers_[slot] = ops::reshape_to(element_of({out_, whole_[id]}, 1, at), {2, {samples_, 1}}).id;
-    return numbers_[slot];
+    if (scalars_[slot] == none) scalars_[slot] = ops::reshape_to(element_of({out_, whole_[id]}, 1, at), {2, {samples_, 1}}).id;
+    return scalars_[slot];
   }
   /// Element `at` of an array that all samples share, for each sample.
-  constexpr node_id shared_number(node_id id, std::int64_t at) {
+  constexpr node_id shared_scalar(node_id id, std::int64_t at) {
     if (double known = 0; is_known(id, at, known)) return out_.constant(g_[id].type, scalar_, known);
     const ops::value one = ops::reshape_to(element_of({out_, whole(id)}, 0, at), {});
     return ops::broadcast_along(one, scalar_, 0).id;
@@ -311,10 +311,10 @@ class scalarizer {
   /// The node as an array.
   constexpr node_id whole(node_id id) {
     if (whole_[id] != none) return whole_[id];
-    ops::value all(out_, number_of(id, 0));
-    for (std::int64_t i = 1; i < numbers(id); ++i) {
+    ops::value all(out_, scalar_of(id, 0));
+    for (std::int64_t i = 1; i < scalars(id); ++i) {
       const std::int16_t longer = out_.intern({2, {samples_, i + 1}});
-      const node_id next = number_of(id, i);
+      const node_id next = scalar_of(id, i);
       all = {out_, out_.emit({.op = opcode::concat, .type = g_[id].type, .arity = 2, .shape = longer, .in = {all.id, next, none}, .attr = 1})};
     }
     return whole_[id] = ops::reshape_to(all, extents(g_.shape_of(id))).id;
@@ -324,15 +324,15 @@ class scalarizer {
 
   constexpr void scalarize(node_id id) {
     ir::array<node_id> found;
-    for (std::int64_t i = 0; i < numbers(id); ++i) found.push_back(number(id, i));
-    first_[id] = numbers_.size();
-    for (const node_id x : found) numbers_.push_back(x);
+    for (std::int64_t i = 0; i < scalars(id); ++i) found.push_back(scalar(id, i));
+    first_[id] = scalars_.size();
+    for (const node_id x : found) scalars_.push_back(x);
   }
 
-  constexpr ops::value at(node_id id, std::int64_t i) { return {out_, number_of(id, i)}; }
+  constexpr ops::value at(node_id id, std::int64_t i) { return {out_, scalar_of(id, i)}; }
   constexpr ops::value at(node_id id, const std::int64_t* index) { return at(id, position<1>(g_.shape_of(id), index)); }
 
-  constexpr node_id number(node_id id, std::int64_t i) {
+  constexpr node_id scalar(node_id id, std::int64_t i) {
     if (const shared_product p = shared_product_of(id); p.rows != none) return product(p, i);
     ir::node n = g_[id];
     std::int64_t index[max_rank + 1] = {};
@@ -340,7 +340,7 @@ class scalarizer {
     indices<1>(s, i, index);
     const int axis = static_cast<int>(n.attr);
     switch (n.op) {
-      case opcode::reshape: return number_of(n.in[0], i);
+      case opcode::reshape: return scalar_of(n.in[0], i);
       case opcode::slice:
         index[axis] = n.start + index[axis] * n.step;
         return at(n.in[0], index).id;
@@ -362,7 +362,7 @@ class scalarizer {
       default: break;
     }
     n.shape = scalar_;
-    for (int k = 0; k < n.arity; ++k) n.in[k] = number_of(n.in[k], i);
+    for (int k = 0; k < n.arity; ++k) n.in[k] = scalar_of(n.in[k], i);
     return out_.emit(n);
   }
 
@@ -371,14 +371,14 @@ class scalarizer {
     const bool is_shared = sample_axis(n) < 0;
     std::int64_t position = 0;
     for (int a = is_shared ? 0 : 1; a < from.rank; ++a) position = position * from[a] + (from[a] == 1 ? 0 : index[ir::unpack_axis(n.attr, a)]);
-    return is_shared ? shared_number(n.in[0], position) : number_of(n.in[0], position);
+    return is_shared ? shared_scalar(n.in[0], position) : scalar_of(n.in[0], position);
   }
 
   constexpr node_id reduced(const ir::node& n, const std::int64_t* index) {
     const extents& s = g_.shape_of(n.in[0]);
     std::int64_t from[max_rank + 1] = {};
     ops::value all;
-    for (std::int64_t i = 0; i < numbers(n.in[0]); ++i) {
+    for (std::int64_t i = 0; i < scalars(n.in[0]); ++i) {
       indices<1>(s, i, from);
       bool is_term = true;
       for (int a = 1, kept = 1; a < s.rank; ++a)
@@ -411,7 +411,7 @@ class scalarizer {
     const std::int64_t terms = g_.shape_of(p.matrix)[0], columns = g_.shape_of(p.matrix)[1];
     ops::value sum;
     for (std::int64_t k = 0; k < terms; ++k)
-      sum = plus_product(sum, at(p.rows, i / columns * terms + k), {out_, shared_number(p.matrix, k * columns + i % columns)});
+      sum = plus_product(sum, at(p.rows, i / columns * terms + k), {out_, shared_scalar(p.matrix, k * columns + i % columns)});
     return sum.id;
   }
   static constexpr ops::value plus_product(ops::value sum, ops::value x, ops::value y) {
@@ -426,7 +426,7 @@ class scalarizer {
   ir::array<char> is_scalarized_;
   ir::array<node_id> whole_;    // of a node, in the new graph
   ir::array<int> first_;        // of the numbers of a node, in numbers_
-  ir::array<node_id> numbers_;
+  ir::array<node_id> scalars_;
 };
 
 /// Whether vmap took a function over at least so many samples. A run-time extent is enough.

@@ -41,12 +41,12 @@ class scheduler {
     int phase = 0;
     int strides = -1;  // of a view or of a part of a concat
     ir::node_id whole = ir::none;  // of a part of a concat: the node whose memory contains it
-    number offset{};               // of a part: its offset in that memory
+    symbolic_size offset{};               // of a part: its offset in that memory
   };
   /// The data that is computed once for each shape: row-major strides, and the number of elements.
   struct shape_note {
     int strides = -1;
-    number elements{};
+    symbolic_size elements{};
   };
   /// The data of a kernel before its dimensions were arranged. With the instructions, it serves to find an equal kernel.
   struct kernel_note {
@@ -62,7 +62,7 @@ class scheduler {
     const extents& s = g_.shapes[id];
     known.strides = id_of(row_major(0, s).stride);
     known.elements = {1, 0};
-    for (int a = 0; a < s.rank; ++a) known.elements = known.elements * number_of(s[a]);
+    for (int a = 0; a < s.rank; ++a) known.elements = known.elements * symbolic_size_of(s[a]);
     return known;
   }
 
@@ -73,14 +73,14 @@ class scheduler {
       note& whole = notes_[id];
       if (whole.whole == ir::none) whole.whole = id, whole.strides = note_of_shape(g_[id].shape).strides;
       const int axis = static_cast<int>(g_[id].attr);
-      number start{};
+      symbolic_size start{};
       for (int k = 0; k < 2; ++k) {
         const ir::node_id operand = g_[id].in[k], computed = groups_.root[operand];
         note& part = notes_[computed];
         part.whole = whole.whole;
         part.strides = computed == operand ? whole.strides : along_axes_of(computed, whole.strides, g_[operand].shape);
-        part.offset = start.factor == 0 ? whole.offset : number{whole.offset.factor + start.factor, start.symbols};
-        start = number_of(g_.shape_of(g_[id].in[k])[axis]) * plan_.strides[whole.strides][axis];
+        part.offset = start.factor == 0 ? whole.offset : symbolic_size{whole.offset.factor + start.factor, start.symbols};
+        start = symbolic_size_of(g_.shape_of(g_[id].in[k])[axis]) * plan_.strides[whole.strides][axis];
       }
     }
   }
@@ -394,11 +394,11 @@ class scheduler {
   constexpr access row_memory(const fusion_group& c) {
     const extents& space = g_.shapes[c.space];
     strides along;
-    number elements{1, 0};
+    symbolic_size elements{1, 0};
     for (int d = space.rank - 1; d >= 0; --d) {
       if (!((c.inner >> d) & 1)) continue;
       if (space[d] != 1) along[d] = elements;
-      elements = elements * number_of(space[d]);
+      elements = elements * symbolic_size_of(space[d]);
     }
     const int memory = plan_.buffers.push_back({.type = c.lane, .index = -1, .elements = elements});
     return {.buffer = memory, .type = c.lane, .rank = static_cast<std::int8_t>(space.rank), .strides = id_of(along)};
@@ -420,16 +420,16 @@ class scheduler {
       const strides& from = plan_.strides[plan_.accesses[k.first_access + a].strides];
       for (int d = 0; d < n; ++d) walks[a][d] = from[axis[d]];
     }
-    for (int d = 0; d < n; ++d) k.extent[d] = number_of(space[axis[d]]);
+    for (int d = 0; d < n; ++d) k.extent[d] = symbolic_size_of(space[axis[d]]);
     for (int i = n - 2; i >= 0; --i) {
       if (!free && i + 1 == outer) continue;
       bool merges = true;
       for (const strides& s : walks) merges = merges && s[i] == s[i + 1] * k.extent[i + 1];
       if (!merges) continue;
       k.extent[i] = k.extent[i] * k.extent[i + 1];
-      for (int d = i + 1; d < n; ++d) k.extent[d] = d + 1 < n ? k.extent[d + 1] : number{};
+      for (int d = i + 1; d < n; ++d) k.extent[d] = d + 1 < n ? k.extent[d + 1] : symbolic_size{};
       for (strides& s : walks)
-        for (int d = i; d < n; ++d) s[d] = d + 1 < n ? s[d + 1] : number{};
+        for (int d = i; d < n; ++d) s[d] = d + 1 < n ? s[d + 1] : symbolic_size{};
       --n;
       if (i < outer) --outer;
     }

@@ -172,7 +172,7 @@ struct control_flow_at {
 template <class Body>
 struct body_sizes {
   struct size {
-    passes::number elements{1, 0};
+    passes::symbolic_size elements{1, 0};
     std::int64_t bytes = 0;  // of an element
     dtype type = dtype::float32;
   };
@@ -182,7 +182,7 @@ struct body_sizes {
     const ir::graph_view g = Body::value.view();
     const auto size_of_node = [&](ir::node_id id) {
       size s{.bytes = size_of(g[id].type), .type = g[id].type};
-      for (int a = 0; a < g.shape_of(id).rank; ++a) s.elements = s.elements * passes::number_of(g.shape_of(id)[a]);
+      for (int a = 0; a < g.shape_of(id).rank; ++a) s.elements = s.elements * passes::symbolic_size_of(g.shape_of(id)[a]);
       return s;
     };
     for (int i = 0; i < g.count; ++i)
@@ -216,14 +216,14 @@ struct external_shapes {
     return n;
   }();
 
-  passes::number extent[count + 1] = {}, elements[results + 1] = {};
+  passes::symbolic_size extent[count + 1] = {}, elements[results + 1] = {};
   std::int64_t bytes[results + 1] = {};  // of an element
 
   constexpr external_shapes() {
     int at = 0;
     const auto add = [&](ir::node_id id) {
-      passes::number n{1, 0};
-      for (int a = 0; a < body.shape_of(id).rank; ++a) n = n * (extent[at++] = passes::number_of(body.shape_of(id)[a]));
+      passes::symbolic_size n{1, 0};
+      for (int a = 0; a < body.shape_of(id).rank; ++a) n = n * (extent[at++] = passes::symbolic_size_of(body.shape_of(id)[a]));
       return n;
     };
     for (int i = 0; i < results; ++i) elements[i] = add(body.outputs[i]), bytes[i] = size_of(body[body.outputs[i]].type);
@@ -314,7 +314,7 @@ struct opaque_operation {
 /// Calls check(bound, type, first, indices, extent) for each argument, or view of an argument, that holds indices. They must lie in [0, extent).
 template <class Check>
 void for_each_index_argument(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols, Check check) {
-  const auto known = [&](std::int64_t e) { return passes::value_of(passes::number_of(e), symbols); };
+  const auto known = [&](std::int64_t e) { return passes::value_of(passes::symbolic_size_of(e), symbols); };
   for (int i = 0; i < g.bound_count; ++i) {
     const ir::bound& b = g.bounds[i];
     const passes::layout l = passes::layout_of(g, b.indices);

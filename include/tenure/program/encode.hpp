@@ -28,7 +28,7 @@ static_assert(2 * passes::numbers_per_kernel + passes::loads_per_kernel + passes
 
 struct binding {
   int buffer = 0;
-  passes::number offset{};
+  passes::symbolic_size offset{};
 };
 
 /// A step at run time: its kernel, or its operation and the element type of its result; its buffers and its numbers.
@@ -57,7 +57,7 @@ struct tables_view {
   const std::int64_t* words = nullptr;
   const int* first_word = nullptr;           // the first word of each code, and the end of the last one
   const passes::kernel* kernels = nullptr;   // the kernel of each code
-  const passes::number* numbers = nullptr;
+  const passes::symbolic_size* numbers = nullptr;
   const binding* bindings = nullptr;
   const bound_step* steps = nullptr;
   const passes::buffer* buffers = nullptr;
@@ -71,7 +71,7 @@ struct frozen_tables {
   ir::frozen<std::int64_t, room.words> words;
   ir::frozen<int, room.codes + 1> first_word;
   ir::frozen<passes::kernel, room.codes> kernels;
-  ir::frozen<passes::number, room.numbers> numbers;
+  ir::frozen<passes::symbolic_size, room.numbers> numbers;
   ir::frozen<binding, room.bindings> bindings;
   ir::frozen<bound_step, room.steps> steps;
   ir::frozen<passes::buffer, room.buffers> buffers;
@@ -121,7 +121,7 @@ class encoder {
   constexpr int encode_kernel(const passes::kernel& k) {
     const int rank = k.outer + k.inner, begin = words_.size();
     int numbers = 0;
-    const auto add_number = [&](const passes::number& n) { words_.push_back(n.is_static() ? n.factor : first_dynamic + numbers++); };
+    const auto add_number = [&](const passes::symbolic_size& n) { words_.push_back(n.is_static() ? n.factor : first_dynamic + numbers++); };
     words_.push_back(static_cast<std::int64_t>(k.lane) | std::int64_t{k.outer} << 4 | std::int64_t{k.inner} << 8 | std::int64_t{k.passes} << 12 |
                     std::int64_t{k.instruction_count} << 24 | std::int64_t{k.access_count} << 40);
     for (int d = 0; d < rank; ++d) add_number(k.extent[d]);
@@ -154,7 +154,7 @@ class encoder {
       const int last = p_.kernels[s.kernel].outer + p_.kernels[s.kernel].inner - 1;
       for (int a = 0; last >= 0 && a < s.access_count && !any; ++a) {
         const passes::access& x = p_.accesses[s.first_access + a];
-        any = x.buffer >= 0 && x.offset.factor != 0 && p_.stride(x, last).factor != 0 && !(p_.stride(x, last) == passes::number{1, 0});
+        any = x.buffer >= 0 && x.offset.factor != 0 && p_.stride(x, last).factor != 0 && !(p_.stride(x, last) == passes::symbolic_size{1, 0});
       }
     }
     if (!any) return;
@@ -168,7 +168,7 @@ class encoder {
       for (int a = 0; a < k.access_count; ++a) {
         const passes::access& x = p_.accesses[s.first_access + a];
         int& found = neighbours_[k.first_access + a];
-        if (x.buffer < 0 || rank == 0 || p_.stride(x, rank - 1) == passes::number{1, 0}) continue;
+        if (x.buffer < 0 || rank == 0 || p_.stride(x, rank - 1) == passes::symbolic_size{1, 0}) continue;
         const auto is_next = [&](int b) {
           const passes::access& y = p_.accesses[s.first_access + b];
           return y.buffer == x.buffer && y.strides == x.strides && x.offset.is_static() && y.offset.is_static() && y.offset.factor == x.offset.factor + 1;
@@ -193,7 +193,7 @@ class encoder {
   /// Writes the run-time numbers of a fused step, in the order in which the code of its kernel mentions them.
   constexpr void add_numbers(const passes::step& s) {
     const passes::kernel& k = p_.kernels[s.kernel];
-    const auto add = [&](const passes::number& n) {
+    const auto add = [&](const passes::symbolic_size& n) {
       if (!n.is_static()) numbers_.push_back(n);
     };
     for (int d = 0; d < k.outer + k.inner; ++d) add(k.extent[d]);
@@ -242,7 +242,7 @@ class encoder {
     if (n.op == ir::opcode::control_flow) {
       b.control_flow = static_cast<int>(n.attr);
       b.number_count = 1;
-      b.first_number = numbers_.push_back(passes::number_of(p_.graph.control_flow_of(n).length));
+      b.first_number = numbers_.push_back(passes::symbolic_size_of(p_.graph.control_flow_of(n).length));
       return;
     }
     std::uint64_t hash = static_cast<std::uint64_t>(n.op) << 16 ^ static_cast<std::uint64_t>(n.shape);
@@ -275,7 +275,7 @@ class encoder {
     const auto put = [&](std::int64_t v) { numbers_.push_back({v, 0}); };
     const auto put_access = [&](int a, const extents& shape) {
       put(shape.rank);
-      for (int d = 0; d < shape.rank; ++d) numbers_.push_back(passes::number_of(shape[d]));
+      for (int d = 0; d < shape.rank; ++d) numbers_.push_back(passes::symbolic_size_of(shape[d]));
       for (int d = 0; d < shape.rank; ++d) numbers_.push_back(p_.stride(p_.accesses[s.first_access + a], d));
     };
     put(n.arity);
@@ -297,7 +297,7 @@ class encoder {
       if (g.bounds[i].indices == indices) {
         ++numbers_[count].factor;
         numbers_.push_back({i, 0});
-        numbers_.push_back(passes::number_of(g.bounds[i].extent));
+        numbers_.push_back(passes::symbolic_size_of(g.bounds[i].extent));
       }
   }
 
@@ -306,7 +306,7 @@ class encoder {
   ir::array<int> first_word_;
   ir::array<passes::kernel> kernels_;
   ir::array<int> neighbours_;  // of accesses; empty if no kernel walks along an axis that is not the last one in memory
-  ir::array<passes::number> numbers_;
+  ir::array<passes::symbolic_size> numbers_;
   ir::array<binding> bindings_;
   ir::array<bound_step> steps_;
   ir::index codes_, opaque_;  // first_word_, steps_

@@ -106,7 +106,7 @@ inline std::string name_of_operation(const ir::graph_view& g, ir::node_id id, co
   passes::writer w;
   if (g[id].op != ir::opcode::control_flow) return (w << passes::name_of(g[id])).text();
   ir::control_flow c = g.control_flow_of(g[id]);
-  if (symbols != nullptr && !is_static(c.length)) c.length = passes::value_of(passes::number_of(c.length), symbols);
+  if (symbols != nullptr && !is_static(c.length)) c.length = passes::value_of(passes::symbolic_size_of(c.length), symbols);
   passes::print_control_flow(w, g, c);
   const std::string text = w.text();
   return text.starts_with(": ") ? text.substr(2) : text;  // what stands behind "control-flow operation" in a printed graph
@@ -270,7 +270,7 @@ class profiler {
       using record = program_detail::control_flow_at<Program, C>;
       constexpr ir::control_flow control_flow = record::value;
       constexpr int bodies = passes::printed_bodies(control_flow);
-      c.cost = trip_count * (control_flow.what == ir::control_flow::kind::scan ? static_cast<double>(passes::value_of(passes::number_of(control_flow.length), symbols)) : 1);
+      c.cost = trip_count * (control_flow.what == ir::control_flow::kind::scan ? static_cast<double>(passes::value_of(passes::symbolic_size_of(control_flow.length), symbols)) : 1);
       if constexpr (bodies > 0) charge_nodes<typename record::template body<0>>(symbols, c, false);
       if constexpr (bodies > 1) charge_nodes<typename record::template body<1>>(symbols, c, false);
     });

@@ -96,7 +96,7 @@ constexpr epilogue find_epilogue(int s) {
   if (product.op != ir::opcode::matmul || !next.is_fused() || !is_floating(product.type) || next.binding_count > 64) return e;
   const extents& shape = Program::value.view().shape_of(plan.steps[s].node);
   if (shape.rank != 2) return e;
-  const passes::number rows = passes::number_of(shape[0]), columns = passes::number_of(shape[1]), elements = rows * columns;
+  const passes::symbolic_size rows = passes::symbolic_size_of(shape[0]), columns = passes::symbolic_size_of(shape[1]), elements = rows * columns;
   for (int t = s + 2; t < Program::step_count && e.consumer_count < most_products_over_rows; ++t, ++e.consumer_count)
     if (tables.steps[t].type != product.type || !find_product_over_rows<Program>(s + 1, t, rows, columns, e.consumers[e.consumer_count])) break;
   const bool is_small = elements.is_static() && elements.factor * size_of(product.type) < epilogue_bytes;
@@ -118,7 +118,7 @@ constexpr epilogue find_epilogue(int s) {
     const program_detail::binding& b = tables.bindings[next.first_binding + a];
     if (b.buffer != c.buffer) continue;
     const passes::strides& along = plan.strides[plan.accesses[next.first_binding + a].strides];
-    const bool lies_alike = rank == 1 ? along[0] == passes::number{1} : along[0] == columns && along[1] == passes::number{1};
+    const bool lies_alike = rank == 1 ? along[0] == passes::symbolic_size{1} : along[0] == columns && along[1] == passes::symbolic_size{1};
     if (!lies_alike || !(b.offset == c.offset)) return e;
     e.accesses |= std::uint64_t{1} << a;
   }

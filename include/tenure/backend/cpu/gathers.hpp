@@ -53,15 +53,15 @@ constexpr waiting_gather find_waiting_gather(int s) {
     length *= shape[d];
   }
   const passes::kernel& k = tables.kernels[reader.kernel];
-  if (k.outer + k.inner != 1 || !(k.extent[0] == passes::number_of(shape[0]))) return {};
+  if (k.outer + k.inner != 1 || !(k.extent[0] == passes::symbolic_size_of(shape[0]))) return {};
   for (int i = 0; i < k.instruction_count; ++i)
     if (plan.instructions[k.first_instruction + i].reduces()) return {};
   waiting_gather found{.reader = t};
   for (int a = 0; a < reader.binding_count; ++a) {
     if (buffer_of(reader, a) != rows) continue;
-    const passes::number& offset = tables.bindings[reader.first_binding + a].offset;
+    const passes::symbolic_size& offset = tables.bindings[reader.first_binding + a].offset;
     const bool is_of_row = offset.is_static() && offset.factor >= 0 && offset.factor < length;
-    if (!is_of_row || !(plan.strides[plan.accesses[reader.first_binding + a].strides][0] == passes::number{length})) return {};
+    if (!is_of_row || !(plan.strides[plan.accesses[reader.first_binding + a].strides][0] == passes::symbolic_size{length})) return {};
     found.accesses |= std::uint64_t{1} << a;
   }
   return found;

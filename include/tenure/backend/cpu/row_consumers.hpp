@@ -18,7 +18,7 @@ struct product_over_rows {
   bool shares_factor = false;       // the other factor is the left factor of the product before the kernel
   int buffer = -1;                  // of the rows
   std::uint64_t accesses = 0;       // of the kernel, which write the rows
-  passes::number row{}, other_row{};  // the elements of a row, and of a row of the other factor
+  passes::symbolic_size row{}, other_row{};  // the elements of a row, and of a row of the other factor
 };
 
 /// The most products that read the rows of a kernel: of a gradient and of a derivative of it.
@@ -28,7 +28,7 @@ namespace detail {
 
 /// Whether step t, of floating numbers, is a product over rows that the kernel of step s writes, and reads nothing else that steps s to t - 1 write.
 template <class Program>
-constexpr bool find_product_over_rows(int s, int t, const passes::number& rows, const passes::number& columns, product_over_rows& found) {
+constexpr bool find_product_over_rows(int s, int t, const passes::symbolic_size& rows, const passes::symbolic_size& columns, product_over_rows& found) {
   constexpr auto& tables = Program::tables;
   constexpr auto& plan = Program::plan;
   const program_detail::bound_step &kernel = tables.steps[s], &product = tables.steps[t];
@@ -36,7 +36,7 @@ constexpr bool find_product_over_rows(int s, int t, const passes::number& rows, 
   constexpr ir::graph_view g = Program::value.view();
   const ir::node& node = g[plan.steps[t].node];
   const extents& sums = g.shapes[node.shape];
-  if (sums.rank != 2 || !(passes::number_of(g.shape_of(node.in[0])[1]) == rows)) return false;
+  if (sums.rank != 2 || !(passes::symbolic_size_of(g.shape_of(node.in[0])[1]) == rows)) return false;
   const passes::kernel& k = tables.kernels[kernel.kernel];
   const auto buffer_of = [&](const program_detail::bound_step& of, int a) { return tables.bindings[of.first_binding + a].buffer; };
   const auto is_written_between = [&](int buffer) {
@@ -53,13 +53,13 @@ constexpr bool find_product_over_rows(int s, int t, const passes::number& rows, 
     if (is_written_between(other)) continue;
     // The rows lie one behind the other, and nothing else is in their buffer.
     const passes::strides& of_factor = plan.strides[plan.accesses[product.first_binding + factor].strides];
-    const passes::number &from_row_to_row = of_factor[1 - factor], &in_row = of_factor[factor];
+    const passes::symbolic_size &from_row_to_row = of_factor[1 - factor], &in_row = of_factor[factor];
     const passes::buffer& buffer = tables.buffers[read];
-    const auto is_one = [](const passes::number& n) { return n == passes::number{1}; };
+    const auto is_one = [](const passes::symbolic_size& n) { return n == passes::symbolic_size{1}; };
     if (buffer.type != product.type || !(buffer.elements == rows * from_row_to_row)) continue;
     if (!is_one(in_row) && !is_one(from_row_to_row)) continue;
     found = product_over_rows{factor, buffer.where != passes::buffer::place::workspace || buffer.is_passed_on, other == buffer_of(tables.steps[s - 1], 0), read, 0,
-                              from_row_to_row, passes::number_of(sums[1 - factor])};
+                              from_row_to_row, passes::symbolic_size_of(sums[1 - factor])};
     bool writes_all = false, is_plain = true;
     for (int i = 0; i < k.instruction_count; ++i) {
       using kind = passes::instruction::kind;

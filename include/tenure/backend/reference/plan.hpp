@@ -66,7 +66,7 @@ class plan_memory {
     }
   }
 
-  std::int64_t number(const passes::number& n) const { return passes::value_of(n, symbols_.data()); }
+  std::int64_t number(const passes::symbolic_size& n) const { return passes::value_of(n, symbols_.data()); }
   const std::vector<std::int64_t>& symbols() const { return symbols_; }
 
   /// The address of element `position` in the buffer of an access. Throws plan_error if it is outside.
@@ -225,7 +225,7 @@ class kernel_run {
     slot& to = slots[static_cast<std::size_t>(i)];
     const std::int64_t position = x.access >= 0 ? p[static_cast<std::size_t>(x.access)] : 0;
     const auto along_memory = [&] {
-      const passes::number& step = p_.stride(access(x.access), k_.outer + k_.inner - 1);
+      const passes::symbolic_size& step = p_.stride(access(x.access), k_.outer + k_.inner - 1);
       require(step.is_static() && step.factor == 1, "a result that is not row-major");
     };
     switch (does) {
