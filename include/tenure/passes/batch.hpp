@@ -11,7 +11,7 @@
 // Cost: no node more for an operation, except axes that move (views) and gather with other indices for each sample.
 #pragma once
 
-#include <tenure/passes/flow.hpp>
+#include <tenure/passes/activity.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 

@@ -3,7 +3,7 @@
 // derivatives. Decides what the derivative of a loop keeps of each iteration.
 #pragma once
 
-#include <tenure/passes/flow.hpp>
+#include <tenure/passes/activity.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 

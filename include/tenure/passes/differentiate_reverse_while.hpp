@@ -8,7 +8,7 @@
 // Cost of the cotangents: the iterations once more forward, where something needs the cotangent of the first c, and once backward.
 #pragma once
 
-#include <tenure/passes/demand.hpp>
+#include <tenure/passes/liveness.hpp>
 #include <tenure/passes/derived_body.hpp>
 #include <tenure/passes/reach.hpp>
 
@@ -148,7 +148,7 @@ class cotangents_of_reverse_while {
     for (int k = 0; k < wrt.size(); ++k) t.outputs.push_back(gradients[k] != ir::none ? gradients[k] : body.zero_like(wrt[k]));
     ir::graph_view read = g_.view();
     read.outputs = t.outputs.data(), read.output_count = t.outputs.size();
-    const mark_list needed = demand_of(read, mark_list(t.outputs.size(), 1)).nodes;
+    const mark_list needed = liveness_of(read, mark_list(t.outputs.size(), 1)).nodes;
     for (const ir::node_id x : wrt)
       if (needed[x]) g_.refuse({ir::refusal::kind::second_reverse_while});
     return t;

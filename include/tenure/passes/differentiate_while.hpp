@@ -5,7 +5,7 @@
 // Cost: between the two loops the number of iterations, the first state and the captured values are kept.
 #pragma once
 
-#include <tenure/passes/demand.hpp>
+#include <tenure/passes/liveness.hpp>
 #include <tenure/passes/differentiate_scan.hpp>
 
 namespace TENURE_NAMESPACE::passes {
@@ -68,7 +68,7 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const reach& r, const 
   mark_list needed(c.carries, 0), live = pull.live(outputs);
   bool all_needed = true;
   for (int i = 0; i < c.carries; ++i) needed[i] = char(live[given[i] - pull.first()]);
-  need_over_iterations(needed, c.carries, c.carries, [&](const mark_list& states) { return inputs_read(g.view().body_at(iteration), states); });
+  live_over_iterations(needed, c.carries, c.carries, [&](const mark_list& states) { return inputs_read(g.view().body_at(iteration), states); });
   for (int i = 0; i < c.carries; ++i) all_needed = all_needed && needed[i];
   for (int i = 0; i < c.carries; ++i)
     if (needed[i]) inputs.push_back(given[i]), all.push_back(operands[i]);

@@ -7,7 +7,7 @@
 // Cost: needs_hoist() is a few sweeps over a graph with loops or branches, and nothing for others. Bodies are written anew.
 #pragma once
 
-#include <tenure/passes/demand.hpp>
+#include <tenure/passes/liveness.hpp>
 #include <tenure/passes/differentiate.hpp>
 #include <tenure/passes/simplify.hpp>
 
@@ -86,17 +86,17 @@ class hoist_search {
 
  public:
   static constexpr bool finds(const ir::graph_view& g, const mark_list& outputs) {
-    const demand d = demand_of(g, outputs);
+    const liveness d = liveness_of(g, outputs);
     for (node_id id = 0; id < g.count; ++id)
       if (d.nodes[id] && g[id].op == ir::opcode::control_flow && finds(g, id, d)) return true;
     return false;
   }
 
  private:
-  static constexpr bool finds(const ir::graph_view& g, node_id id, const demand& d) {
+  static constexpr bool finds(const ir::graph_view& g, node_id id, const liveness& d) {
     const ir::control_flow& c = g.control_flow_of(g[id]);
     if (c.is_custom_derivative() || c.what == kind::external) return false;
-    const demand_of_bodies needed = demand_of(g, c, d.results, d.first_result[id]);
+    const liveness_of_bodies needed = liveness_of(g, c, d.results, d.first_result[id]);
     const bool loops = c.what != kind::cond;
     for (int b = 0; b < 2; ++b) {
       if (c.bodies[b] < 0) continue;
@@ -113,7 +113,7 @@ class hoist_search {
   static constexpr bool hoists(const ir::graph_view& body, const mark_list& outputs, int own) {
     const mark_list is_hoisted = hoisted(body, 0, own);
     if (!any_of(is_hoisted, 0, body.count)) return false;
-    const demand d = demand_of(body, outputs);
+    const liveness d = liveness_of(body, outputs);
     for (node_id id = 0; id < body.count; ++id)
       if (is_hoisted[id] && d.nodes[id]) return true;
     return false;
@@ -149,7 +149,7 @@ class hoist_pass {
 
   constexpr ir::builder run() {
     id_list renamed(g_.count, none);
-    demand d = demand_of(g_, mark_list(g_.output_count, 1));
+    liveness d = liveness_of(g_, mark_list(g_.output_count, 1));
     for (node_id id = 0; id < g_.count; ++id)
       if (g_[id].op == ir::opcode::input) d.nodes[id] = 1;
     emit(g_, d, renamed, 0);
@@ -167,7 +167,7 @@ class hoist_pass {
 
   /// Appends the needed nodes of a graph, those of a body behind node `first`. What leaves a body stands before its loop, so it can leave
   /// the next one.
-  constexpr void emit(const ir::graph_view& g, const demand& d, id_list& renamed, node_id first) {
+  constexpr void emit(const ir::graph_view& g, const liveness& d, id_list& renamed, node_id first) {
     id_list results(d.results.size(), none);
     for (node_id id = 0; id < g.count; ++id) {
       if (!d.nodes[id]) continue;
@@ -191,17 +191,17 @@ class hoist_pass {
     }
   }
 
-  constexpr void rewrite(const ir::graph_view& g, node_id id, const demand& d, const id_list& renamed, id_list& results) {
+  constexpr void rewrite(const ir::graph_view& g, node_id id, const liveness& d, const id_list& renamed, id_list& results) {
     const ir::control_flow c = g.control_flow_of(g[id]);
     const int first = d.first_result[id];
     id_list operands;
     ir::for_each_operand(g.nodes, g[id].in[0], [&](node_id operand) { operands.push_back(renamed[operand]); });
-    const demand_of_bodies needed = demand_of(g, c, d.results, first);
+    const liveness_of_bodies needed = liveness_of(g, c, d.results, first);
     const bool counts_iterations = c.counts_iterations && d.results[first + c.carries];
     const id_list made = rewritten(g, c, needed, operands, counts_iterations);
     for (int i = 0; i < made.size(); ++i) results[first + i] = made[i];
   }
-  constexpr id_list rewritten(const ir::graph_view& g, const ir::control_flow& c, const demand_of_bodies& needed, const id_list& operands,
+  constexpr id_list rewritten(const ir::graph_view& g, const ir::control_flow& c, const liveness_of_bodies& needed, const id_list& operands,
                               bool counts_iterations) {
     if (c.what == kind::scan) return scan(g, c, needed, operands);
     if (c.what == kind::while_loop) return while_loop(g, c, needed, operands, counts_iterations);
@@ -209,7 +209,7 @@ class hoist_pass {
     return reverse_while(g, c, needed, operands);
   }
 
-  constexpr id_list scan(const ir::graph_view& g, ir::control_flow c, const demand_of_bodies& needed, const id_list& operands) {
+  constexpr id_list scan(const ir::graph_view& g, ir::control_flow c, const liveness_of_bodies& needed, const id_list& operands) {
     const ir::graph_view body = g.body_at(c.bodies[0]);
     const int carries = c.carries, own_operands = c.own_operands();
     id_list own(own_operands + c.counts, none), all, captured;
@@ -255,7 +255,7 @@ class hoist_pass {
     return results;
   }
 
-  constexpr id_list while_loop(const ir::graph_view& g, ir::control_flow c, const demand_of_bodies& needed, const id_list& operands,
+  constexpr id_list while_loop(const ir::graph_view& g, ir::control_flow c, const liveness_of_bodies& needed, const id_list& operands,
                                bool counts_iterations) {
     const ir::graph_view condition = g.body_at(c.bodies[0]), iteration = g.body_at(c.bodies[1]);
     const int carries = c.carries;
@@ -298,7 +298,7 @@ class hoist_pass {
     return results;
   }
 
-  constexpr id_list reverse_while(const ir::graph_view& g, ir::control_flow c, const demand_of_bodies& needed, const id_list& operands) {
+  constexpr id_list reverse_while(const ir::graph_view& g, ir::control_flow c, const liveness_of_bodies& needed, const id_list& operands) {
     const ir::graph_view iteration = g.body_at(c.bodies[0]), pull = g.body_at(c.bodies[1]);
     const int carries = c.carries, states = c.states();
     id_list all, captured, of_pull, before, of_iteration;
@@ -331,7 +331,7 @@ class hoist_pass {
   }
 
   /// Nothing leaves a branch, because it may not be taken.
-  constexpr id_list cond(const ir::graph_view& g, ir::control_flow c, const demand_of_bodies& needed, const id_list& operands) {
+  constexpr id_list cond(const ir::graph_view& g, ir::control_flow c, const liveness_of_bodies& needed, const id_list& operands) {
     id_list all;
     all.push_back(operands[0]);
     int at = 1;
@@ -382,7 +382,7 @@ class hoist_pass {
       const int i = static_cast<int>(body[id].attr);
       renamed[id] = i < own.size() ? own[i] : captures[i - own.size()];
     }
-    emit(body, demand_of(body, outputs), renamed, first);
+    emit(body, liveness_of(body, outputs), renamed, first);
     written_body w{.first = first, .own = own, .outputs = {}};
     for (int i = 0; i < body.output_count; ++i) w.outputs.push_back(outputs[i] ? renamed[body.outputs[i]] : none);
     return w;

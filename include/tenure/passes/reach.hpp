@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// Which values the cotangents of results reach, also in loops, branches and rules: those to which reverse() adds a cotangent. flow.hpp goes the
+// Which values the cotangents of results reach, also in loops, branches and rules: those to which reverse() adds a cotangent. activity.hpp goes the
 // other way. A value that none reaches has no cotangent, and that is not a cotangent of zeros: zeros times an infinite partial derivative are
 // NaN, and the products are work. Cost: a sweep over each body, and a few for one whose carries reach each other.
 #pragma once
 
-#include <tenure/passes/flow.hpp>
+#include <tenure/passes/activity.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 

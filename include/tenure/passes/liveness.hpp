@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Which values are needed, also inside loops and branches: what the needed results of a control-flow operation read of its bodies, and these of its operands.
-// flow.hpp goes the other way. Cost: a sweep over each body, and a few for one whose carries need each other.
+// activity.hpp goes the other way. Cost: a sweep over each body, and a few for one whose carries need each other.
 #pragma once
 
-#include <tenure/passes/flow.hpp>
+#include <tenure/passes/activity.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -14,12 +14,12 @@ constexpr ir::node_id value_of_custom(const ir::graph_view& g, const ir::node& r
 }
 
 /// Which nodes of a graph are needed, and which results of its control_flows. A custom derivative is not: its results are operands of it.
-struct demand {
+struct liveness {
   mark_list nodes, results;
   ir::array<int> first_result;  // of a control-flow operation, in `results`
 };
 /// Which outputs and inputs of the bodies of a control-flow operation are needed.
-struct demand_of_bodies {
+struct liveness_of_bodies {
   // Workaround for g++ 12: in constant evaluation it does not copy an array of arrays.
   mark_list of_first, of_second, inputs_of_first, inputs_of_second;
 
@@ -41,7 +41,7 @@ struct demand_of_bodies {
 /// The first `count` outputs of a body are its first inputs in the next iteration. Marks those that an iteration needs for its marked outputs, until nothing
 /// changes, or all of them after so many rounds. needed_for(outputs) gives the needed inputs. Returns those of the last round.
 template <class NeededFor>
-constexpr mark_list need_over_iterations(mark_list& outputs, int count, int most_rounds, NeededFor needed_for) {
+constexpr mark_list live_over_iterations(mark_list& outputs, int count, int most_rounds, NeededFor needed_for) {
   mark_list inputs;
   int rounds = 0;
   for (bool again = true; again; ++rounds) {
@@ -53,21 +53,21 @@ constexpr mark_list need_over_iterations(mark_list& outputs, int count, int most
   return inputs;
 }
 
-constexpr demand demand_of(const ir::graph_view& g, const mark_list& outputs);
+constexpr liveness liveness_of(const ir::graph_view& g, const mark_list& outputs);
 
 /// The needed inputs of a body.
 constexpr mark_list inputs_needed(const ir::graph_view& body, const mark_list& outputs) {
-  const demand d = demand_of(body, outputs);
+  const liveness d = liveness_of(body, outputs);
   mark_list inputs(body.input_count, 0);
   for (ir::node_id id = 0; id < body.count; ++id)
     if (body[id].op == ir::opcode::input) inputs[static_cast<int>(body[id].attr)] = d.nodes[id];
   return inputs;
 }
 
-/// The demand of a control-flow operation whose results from results[first] on are read or not. A needed carry needs itself in the iteration before.
-constexpr demand_of_bodies demand_of(const ir::graph_view& g, const ir::control_flow& c, const mark_list& results, int first) {
+/// The liveness of a control-flow operation whose results from results[first] on are read or not. A needed carry needs itself in the iteration before.
+constexpr liveness_of_bodies liveness_of(const ir::graph_view& g, const ir::control_flow& c, const mark_list& results, int first) {
   using kind = ir::control_flow::kind;
-  demand_of_bodies d;
+  liveness_of_bodies d;
   const bool branches = c.what == kind::cond;
   mark_list read;
   for (int i = 0; i < g.inner.bodies[c.body_of_results()].output_count; ++i) read.push_back(results[first + i]);
@@ -80,7 +80,7 @@ constexpr demand_of_bodies demand_of(const ir::graph_view& g, const ir::control_
   }
   constexpr int most_rounds = 8;  // after them all carries count as needed: in a delay line of n carries each round finds one more of them
   const auto over_iterations = [&](int body, int count, mark_list& out, mark_list& in) {
-    in = need_over_iterations(out, count, most_rounds, [&](const mark_list& marked) { return inputs_needed(g.body_at(c.bodies[body]), marked); });
+    in = live_over_iterations(out, count, most_rounds, [&](const mark_list& marked) { return inputs_needed(g.body_at(c.bodies[body]), marked); });
   };
   if (c.what == kind::while_loop) {
     d.of_first = mark_list(1, 1);
@@ -96,8 +96,8 @@ constexpr demand_of_bodies demand_of(const ir::graph_view& g, const ir::control_
   return d;
 }
 
-constexpr demand demand_of(const ir::graph_view& g, const mark_list& outputs) {
-  demand d{.nodes = mark_list(g.count, 0), .results = {}, .first_result = ir::array<int>(g.count, -1)};
+constexpr liveness liveness_of(const ir::graph_view& g, const mark_list& outputs) {
+  liveness d{.nodes = mark_list(g.count, 0), .results = {}, .first_result = ir::array<int>(g.count, -1)};
   for (ir::node_id id = 0; id < g.count && g.inner.control_flow_count > 0; ++id) {
     if (g[id].op != ir::opcode::control_flow) continue;
     d.first_result[id] = d.results.size();
@@ -119,7 +119,7 @@ constexpr demand demand_of(const ir::graph_view& g, const mark_list& outputs) {
       }
     } else if (n.op == ir::opcode::control_flow && g.control_flow_of(n).what != ir::control_flow::kind::external) {
       const ir::control_flow& c = g.control_flow_of(n);
-      const demand_of_bodies of_bodies = demand_of(g, c, d.results, d.first_result[id]);
+      const liveness_of_bodies of_bodies = liveness_of(g, c, d.results, d.first_result[id]);
       int i = 0;
       ir::for_each_operand(g.nodes, n.in[0], [&](ir::node_id operand) { d.nodes[operand] = d.nodes[operand] || of_bodies.needs(c, i), ++i; });
     } else {
