@@ -15,9 +15,9 @@ namespace TENURE_NAMESPACE::ir {
 
 #if TENURE_PROFILE_LINES
 /// Is called for each operation of a trace that runs at run time, with its number. transform/source_lines.hpp sets it.
-inline thread_local void (*after_traced)(std::int32_t origin) = nullptr;
-inline void note_traced(std::int32_t origin) {
-  if (after_traced != nullptr) after_traced(origin);
+inline thread_local void (*after_traced)(std::int32_t location) = nullptr;
+inline void note_traced(std::int32_t location) {
+  if (after_traced != nullptr) after_traced(location);
 }
 #endif
 
@@ -52,28 +52,28 @@ class builder : public symbol_table {
   /// nullptr is no constant: hence the bool.)
 #if TENURE_PROFILE_LINES
   constexpr node_id emit(const node& n) {
-    const origin_scope in_place_of(*this, n.origin);
+    const location_scope in_place_of(*this, n.location);
     return rewrites_ ? rewrite_(*this, n) : append(n);
   }
-  /// Appends a node as it is. Without an origin it has that of the scope, or is an operation of the trace.
+  /// Appends a node as it is. Without a source location it has that of the scope, or is an operation of the trace.
   constexpr node_id append(node n) {
     if (has_gone_) refuse_gone(n.in, n.arity);
-    if (n.origin == 0) n.origin = origin_;
-    if (n.origin == 0 && is_trace_) {
-      n.origin = ++traced_;
+    if (n.location == 0) n.location = location_;
+    if (n.location == 0 && is_trace_) {
+      n.location = ++traced_;
       if (!std::is_constant_evaluated()) note_traced(traced_);
     }
     return nodes_.push_back(n);
   }
-  /// While it lives, new nodes have this origin, if it is known.
-  class origin_scope {
+  /// While it lives, new nodes have this source location, if it is known.
+  class location_scope {
    public:
-    constexpr origin_scope(builder& g, std::int32_t origin) : g_(g), before_(g.origin_) {
-      if (origin != 0) g.origin_ = origin;
+    constexpr location_scope(builder& g, std::int32_t location) : g_(g), before_(g.location_) {
+      if (location != 0) g.location_ = location;
     }
-    origin_scope(const origin_scope&) = delete;
-    origin_scope& operator=(const origin_scope&) = delete;
-    constexpr ~origin_scope() { g_.origin_ = before_; }
+    location_scope(const location_scope&) = delete;
+    location_scope& operator=(const location_scope&) = delete;
+    constexpr ~location_scope() { g_.location_ = before_; }
 
    private:
     builder& g_;
@@ -347,7 +347,7 @@ class builder : public symbol_table {
   static constexpr std::int64_t is_gone = 1;  // `start` of a constant in the place of a node that outline() took away
   bool has_gone_ = false;
 #if TENURE_PROFILE_LINES
-  std::int32_t origin_ = 0, traced_ = 0;
+  std::int32_t location_ = 0, traced_ = 0;
   bool is_trace_ = true;
 #endif
 };

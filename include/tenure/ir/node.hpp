@@ -75,7 +75,7 @@ struct node {
   std::int64_t start = 0;
   std::int64_t step = 1;
 #if TENURE_PROFILE_LINES
-  std::int32_t origin = 0;  // the number of the operation in the trace from which it comes; negative: it is in the derivative of that one; 0: not known
+  std::int32_t location = 0;  // the number of the operation in the trace from which it comes; negative: it is in the derivative of that one; 0: not known
 #endif
 
   friend constexpr bool operator==(const node& a, const node& b) {

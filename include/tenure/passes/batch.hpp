@@ -60,7 +60,7 @@ class batching {
     for (int i = 0; i < nodes.size(); ++i) {
       const ir::node n = nodes[i];
 #if TENURE_PROFILE_LINES
-      const ir::builder::origin_scope for_samples(g_, n.origin);
+      const ir::builder::location_scope for_samples(g_, n.location);
 #endif
       if (i == backward_from && i > 0) g_.begin_backward();
       if (n.op == ir::opcode::input) {

@@ -64,7 +64,7 @@ constexpr void pull_all(ir::builder& g, const ir::node_id* outputs, const ir::no
   for (ir::node_id id = last; id >= first && id >= 0; --id) {
     const ir::node n = g[id];
 #if TENURE_PROFILE_LINES
-    const ir::builder::origin_scope derivative_of(g, n.origin > 0 ? -n.origin : n.origin);
+    const ir::builder::location_scope derivative_of(g, n.location > 0 ? -n.location : n.location);
 #endif
     if (n.op == ir::opcode::control_flow && active[n.in[0]]) pull_control_flow(g, id, last, active.data(), adjoint, reached, accumulate_active);
     if (!active[id] || adjoint[id] == ir::none || n.op == ir::opcode::result) continue;
@@ -106,7 +106,7 @@ constexpr void push_all(ir::builder& g, const ir::node_id* wrt, const ir::node_i
   for (ir::node_id id = 0; id <= last; ++id) {
     const ir::node n = g[id];
 #if TENURE_PROFILE_LINES
-    const ir::builder::origin_scope derivative_of(g, n.origin > 0 ? -n.origin : n.origin);
+    const ir::builder::location_scope derivative_of(g, n.location > 0 ? -n.location : n.location);
 #endif
     if (n.op == ir::opcode::control_flow) push_control_flow(g, id, last, tangent, mark);
     if (tangent[id] != ir::none || n.op == ir::opcode::control_flow || n.op == ir::opcode::result || n.op == ir::opcode::tuple) continue;

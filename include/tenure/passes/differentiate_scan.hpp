@@ -70,7 +70,7 @@ class stacked_products {
         return ops::reshape_to({g_, all}, {2, {rows, columns}});
       };
 #if TENURE_PROFILE_LINES
-      const ir::builder::origin_scope of_product(g_, p.origin);
+      const ir::builder::location_scope of_product(g_, p.location);
 #endif
       ops::value y = ops::matrix_product(ops::transposed(stacked(p.left, p.rows)), stacked(p.right, p.columns));
       for (int v = views_.size() - 1; v >= 0; --v)
@@ -98,7 +98,7 @@ class stacked_products {
     factor left, right;
     std::int64_t inner, rows, columns;
 #if TENURE_PROFILE_LINES
-    std::int32_t origin = 0;
+    std::int32_t location = 0;
 #endif
   };
 
@@ -118,7 +118,7 @@ class stacked_products {
     if ((left.is_stacked() ? 0 : inner * k) + (right.is_stacked() ? 0 : inner * columns) > k * columns) return false;
     one taken{capture, term, product, left, right, inner, k, columns};
 #if TENURE_PROFILE_LINES
-    taken.origin = g_[product].origin;
+    taken.location = g_[product].location;
 #endif
     products_.push_back(taken);
     return true;

@@ -134,22 +134,22 @@ double cost_beside_others(const ir::graph_view& g, ir::node_id id) {
   return elements;
 }
 
-/// Where each node of a graph comes from: its own origin, else that of an operand, else that of a user.
-inline std::vector<std::int32_t> origins_of([[maybe_unused]] const ir::graph_view& g) {
-  std::vector<std::int32_t> origins(static_cast<std::size_t>(g.count), 0);
+/// Where each node of a graph comes from: its own source location, else that of an operand, else that of a user.
+inline std::vector<std::int32_t> locations_of([[maybe_unused]] const ir::graph_view& g) {
+  std::vector<std::int32_t> locations(static_cast<std::size_t>(g.count), 0);
 #if TENURE_PROFILE_LINES
   const auto take = [&](ir::node_id to, ir::node_id from) {
-    std::int32_t& origin = origins[static_cast<std::size_t>(to)];
-    if (origin == 0 && !passes::is_source(g[from].op)) origin = origins[static_cast<std::size_t>(from)];
+    std::int32_t& location = locations[static_cast<std::size_t>(to)];
+    if (location == 0 && !passes::is_source(g[from].op)) location = locations[static_cast<std::size_t>(from)];
   };
   for (ir::node_id id = 0; id < g.count; ++id) {
-    origins[static_cast<std::size_t>(id)] = g[id].origin;
+    locations[static_cast<std::size_t>(id)] = g[id].location;
     for (int k = 0; k < g[id].arity; ++k) take(id, g[id].in[k]);
   }
   for (ir::node_id id = g.count - 1; id >= 0; --id)
     for (int k = 0; k < g[id].arity; ++k) take(g[id].in[k], id);
 #endif
-  return origins;
+  return locations;
 }
 
 /// The source of a program.
@@ -200,7 +200,7 @@ class profiler {
     std::size_t step = 0;
     double cost = 0;
     std::string operation;
-    std::int32_t origin = 0;
+    std::int32_t location = 0;
     bool is_backward = false, is_update = false;
   };
 
@@ -240,7 +240,7 @@ class profiler {
     for (int i = 0; i < g.shape_count; ++i) shapes.push_back(bound_extents(g.shapes[i], symbols));
     g.shapes = shapes.data();
     const passes::fusion_groups fused = passes::fuse(Program::value.view());
-    const std::vector<std::int32_t> origins = origins_of(g);
+    const std::vector<std::int32_t> locations = locations_of(g);
     std::vector<char> updates(static_cast<std::size_t>(g.count), outer.is_update);
     for (ir::node_id id = 0; id < g.count; ++id) {
       char& is_update = updates[static_cast<std::size_t>(id)];
@@ -250,9 +250,9 @@ class profiler {
       const int s = fused.at.size() - 1 - fused.of[id];
       charge c = outer;
       c.step = is_whole ? static_cast<std::size_t>(s) : outer.step;
-      if (const std::int32_t origin = origins[static_cast<std::size_t>(id)]; origin != 0) c.origin = origin;
+      if (const std::int32_t location = locations[static_cast<std::size_t>(id)]; location != 0) c.location = location;
       c.is_update = is_update;
-      c.is_backward = c.origin < 0 || (c.origin == 0 && !c.is_update && (outer.is_backward || (g.backward_from > 0 && id >= g.backward_from)));
+      c.is_backward = c.location < 0 || (c.location == 0 && !c.is_update && (outer.is_backward || (g.backward_from > 0 && id >= g.backward_from)));
       const double trip_count = is_whole ? 1 : outer.cost;
       if (!charge_bodies<Program>(s, symbols, c, trip_count)) {
         c.operation = name_of_operation(g, id, symbols);
@@ -288,7 +288,7 @@ class profiler {
       if (written.empty()) {
         if (c.is_update) place.operations.insert(0, "update rule: ");
       } else {
-        const source_place at = c.origin == 0 ? source_place{} : written[static_cast<std::size_t>(std::abs(c.origin)) - 1];
+        const source_place at = c.location == 0 ? source_place{} : written[static_cast<std::size_t>(std::abs(c.location)) - 1];
         place.file = at.file, place.line = at.line;
         place.operations = !at.file.empty() ? "" : at.is_update || c.is_update ? "update rule: " : "tenure: ";
       }

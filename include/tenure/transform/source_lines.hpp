@@ -122,12 +122,12 @@ class source_lines {
     w.stack.push_back(is_before_call ? at : at - 1);  // a return address can belong to the next line
     return _Unwind_GetRegionStart(context) == w.end ? _URC_END_OF_STACK : _URC_NO_REASON;
   }
-  [[gnu::noinline]] static void after_traced(std::int32_t origin) {
+  [[gnu::noinline]] static void after_traced(std::int32_t location) {
     walk w{{}, current->end_};
     _Unwind_Backtrace(&step, &w);
     auto& stacks = current->stacks_;
-    if (stacks.size() < static_cast<std::size_t>(origin)) stacks.resize(static_cast<std::size_t>(origin));
-    stacks[static_cast<std::size_t>(origin) - 1] = std::move(w.stack);
+    if (stacks.size() < static_cast<std::size_t>(location)) stacks.resize(static_cast<std::size_t>(location));
+    stacks[static_cast<std::size_t>(location) - 1] = std::move(w.stack);
   }
 
   /// A file of code in memory, and its addresses there less those in the file.
