@@ -69,7 +69,7 @@ std::vector<counts> bodies_of(F) {
   const ir::builder traced =
       tn::detail::source_of<F, array<8, 3 * units>, array<units, 3 * units>, array<3 * units>, array<units>, array<64, 10, 8>, array<64>>::trace();
   const ir::graph_view g = traced.view();
-  REQUIRE(g.refused.what == ir::refusal::kind::nothing);
+  REQUIRE(g.refused.what == ir::diagnostic::kind::nothing);
   std::vector<counts> all{counts_of(g)};
   for (int id = 0; id < g.count; ++id) {
     if (g[id].op != ir::opcode::control_flow) continue;

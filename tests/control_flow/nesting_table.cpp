@@ -7,7 +7,7 @@ namespace tn = tenure;
 using table::kind;
 using tn::ir::builder, tn::ir::node_id;
 using arrays = std::vector<tn::reference::array>;
-using refusal = tn::ir::refusal::kind;
+using refusal = tn::ir::diagnostic::kind;
 
 namespace {
 

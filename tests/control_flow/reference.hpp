@@ -40,7 +40,7 @@ std::vector<tn::reference::array> by_reference(F, const X&... x) {
 
 /// The results of a graph by the reference backend. The graph gives the same results after each pass.
 inline std::vector<tn::reference::array> same_after_passes(const tn::ir::builder& traced, const std::vector<tn::reference::array>& arguments) {
-  REQUIRE(traced.view().refused.what == tn::ir::refusal::kind::nothing);
+  REQUIRE(traced.view().refused.what == tn::ir::diagnostic::kind::nothing);
   const auto run = [&](const char* stage, const tn::ir::builder& b) {
     const tn::passes::verdict v = tn::passes::verify(b.view());
     if (!v.ok()) FAIL(stage << ": " << v.what << ": %" << v.node << " " << v.lhs << " " << v.rhs);

@@ -51,7 +51,7 @@ struct both_modes_of {
     for (std::size_t i = 0; i < y.size(); ++i) g.output(or_zero(g, pushed[i], y[i]));
     for (std::size_t i = 0; i < wrt.size(); ++i) g.output(or_zero(g, pulled[i], wrt[i]));
     for (const ir::node_id id : pulled) flows = flows || id != ir::none;
-    is_refused = g.take_refused_derivative() != ir::refusal::kind::nothing;
+    is_refused = g.take_refused_derivative() != ir::diagnostic::kind::nothing;
     flows = flows && !is_refused;
     parts_made = gen.made;
     made = gen.take();

@@ -329,7 +329,7 @@ class rule_generator : public generator {
     for (int i = 0; i < wrt.size(); ++i)
       if (outputs[i] == ir::none) outputs[i] = zero_like(wrt[i]);
     for (int k = 0; k < kept.size(); ++k) g.redirect(end, again.nodes[kept[k]], r[given.size() + k]);
-    const bool is_refused = g.take_refused_derivative() != ir::refusal::kind::nothing;
+    const bool is_refused = g.take_refused_derivative() != ir::diagnostic::kind::nothing;
     c.bodies[0] = g.outline(first, with(r, cotangents), outputs, operands);
     c.captures[0] = operands.size() - c.own_operands();
     if (!is_refused) add_results(g.add_control_flow(c, operands), bounds);
@@ -423,7 +423,7 @@ class rule_generator : public generator {
       passes::forward(g, wrt.data(), along.data(), wrt.size(), first.data(), first.size(), second.data());
       found = second;
     }
-    if (g.take_refused_derivative() != ir::refusal::kind::nothing) return;
+    if (g.take_refused_derivative() != ir::diagnostic::kind::nothing) return;
     for (const ir::node_id id : found)
       if (id != ir::none) add({dice_.chance(0.7) ? squashed({g, id}) : value(g, id), 0}), note(part::derivative, f.body);
   }

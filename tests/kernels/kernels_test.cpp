@@ -365,7 +365,7 @@ TEST_CASE("an index outside its axis is refused before anything is written") {
   const auto g = [](auto x, auto i) { return gather(x, i); };
   tn::as_span(i)[0] = -1;
   using other = typename decltype(tn::compile(g).plan(x, i))::program_type;
-  const auto refusal = [&] { tn::cuda_backend::check_arguments(device, other::value.view(), arguments, nullptr); };
+  const auto index_fault = [&] { tn::cuda_backend::check_arguments(device, other::value.view(), arguments, nullptr); };
   CHECK_THROWS_WITH(refusal(), "tenure: gather: index -1 is outside an axis of 3");
   tn::as_span(i)[0] = std::numeric_limits<std::int64_t>::min();  // what NaN becomes
   CHECK_THROWS_WITH(refusal(), "tenure: gather: index -9223372036854775808 is outside an axis of 3");

@@ -47,7 +47,7 @@ std::string text(const ir::control_flow& c) {
   s << "{.what = static_cast<ir::control-flow operation::kind>(" << static_cast<int>(c.what) << "), .reverse = " << text(c.reverse) << ", .counts = " << text(c.counts)
     << ", .counts_iterations = " << text(c.counts_iterations) << ", .of_results = " << text(c.of_results) << ", .is_taken = " << text(c.is_taken) << ", .carries = " << c.carries << ", .scanned = " << c.scanned
     << ", .kept = " << c.kept << ", .captures = {" << c.captures[0] << ", " << c.captures[1] << "}, .bodies = {" << c.bodies[0] << ", " << c.bodies[1] << "}, .length = " << number(c.length)
-    << ", .refused = static_cast<ir::refusal::kind>(" << static_cast<int>(c.refused) << ")}";
+    << ", .refused = static_cast<ir::diagnostic::kind>(" << static_cast<int>(c.refused) << ")}";
   return s.str();
 }
 std::string text(ir::node_id id) { return std::to_string(id); }

@@ -51,7 +51,7 @@ inline sample function_of(std::uint64_t seed) {
     const ir::builder live = passes::dead_code(s.graph.view());
     if (!has_control_flow(live.view(), annotations[seed / 8 % 3]) || has_control_flow(live.view(), [](kind k) { return k == kind::external; })) continue;
     ir::builder derived = with_cotangents(s.graph.view());
-    if (derived.take_refused_derivative() == ir::refusal::kind::nothing) return s;
+    if (derived.take_refused_derivative() == ir::diagnostic::kind::nothing) return s;
   }
 }
 

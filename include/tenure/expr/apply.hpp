@@ -105,10 +105,10 @@ constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x
   } else if constexpr (scalar<X>) {
     constexpr dtype type = scalar_dtype<X, All...>();
     X known{};
-    if (std::is_constant_evaluated() && !__builtin_constant_p(x)) g.refuse({ir::refusal::kind::capture});
+    if (std::is_constant_evaluated() && !__builtin_constant_p(x)) g.refuse({ir::diagnostic::kind::capture});
     else known = x;
     if constexpr (std::is_integral_v<X> && !is_floating(type))
-      if (!number::holds<element_of_t<type>>(known)) g.refuse({ir::refusal::kind::number, static_cast<std::int64_t>(known), static_cast<std::int64_t>(type)});
+      if (!number::holds<element_of_t<type>>(known)) g.refuse({ir::diagnostic::kind::number, static_cast<std::int64_t>(known), static_cast<std::int64_t>(type)});
     // An integer keeps all its bits.
     if constexpr (std::is_integral_v<X> && !is_floating(type)) return traced<element_of_t<type>, shape<>>{&g, g.constant_bits(type, g.intern({}), static_cast<std::int64_t>(known))};
     else if constexpr (std::is_integral_v<X>) return traced<element_of_t<type>, shape<>>{&g, g.constant(type, g.intern({}), static_cast<double>(static_cast<element_of_t<type>>(known)))};

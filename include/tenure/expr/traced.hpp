@@ -39,7 +39,7 @@ struct traced_extents {
 
   constexpr operator const extents&() const { return all; }
   constexpr std::int64_t operator[](int axis) const {
-    if (!is_static(all[axis])) graph->refuse({ir::refusal::kind::extent});
+    if (!is_static(all[axis])) graph->refuse({ir::diagnostic::kind::extent});
     return all[axis];
   }
 };

@@ -106,7 +106,7 @@ class builder : public symbol_table {
       if (found >= 0) return static_cast<std::int16_t>(found);
     }
     if (count == most_shapes_) {
-      refuse({refusal::kind::shapes, most_shapes_});
+      refuse({diagnostic::kind::shapes, most_shapes_});
       return 0;
     }
     return static_cast<std::int16_t>(shapes_.push_back(s));
@@ -140,22 +140,22 @@ class builder : public symbol_table {
   /// Refuses a trace that reads a node of a body outside of it.
   constexpr void refuse_gone(const node_id* ids, int count) {
     for (int k = 0; k < count; ++k)
-      if (nodes_[ids[k]].op == opcode::constant && nodes_[ids[k]].start == is_gone) refuse({refusal::kind::outside_body});
+      if (nodes_[ids[k]].op == opcode::constant && nodes_[ids[k]].start == is_gone) refuse({diagnostic::kind::outside_body});
   }
-  constexpr void refuse(const refusal& r) {
-    if (refused_.what == refusal::kind::nothing) refused_ = r;
+  constexpr void refuse(const diagnostic& r) {
+    if (refused_.what == diagnostic::kind::nothing) refused_ = r;
   }
   /// Takes back a refusal that is about derivatives, and returns its kind: the graph is valid where no derivative goes this way.
-  constexpr refusal::kind take_refused_derivative() {
-    const refusal::kind what = refused_.what;
-    if (what < refusal::kind::second_reverse_while) return refusal::kind::nothing;
+  constexpr diagnostic::kind take_refused_derivative() {
+    const diagnostic::kind what = refused_.what;
+    if (what < diagnostic::kind::second_reverse_while) return diagnostic::kind::nothing;
     refused_ = {};
     return what;
   }
   /// Returns `index` if it is inside the axis. Otherwise it records the refusal and returns 0, so that the trace can continue.
   constexpr std::int64_t require_inside(std::int64_t index, std::int64_t extent) {
     const bool inside = 0 <= index && index < extent;
-    if (!inside) refuse({refusal::kind::index, index, extent});
+    if (!inside) refuse({diagnostic::kind::index, index, extent});
     return inside ? index : 0;
   }
 
@@ -343,7 +343,7 @@ class builder : public symbol_table {
   bool is_body_ = false;
   sample_extents samples_;
   node_id backward_from_ = 0;
-  refusal refused_;
+  diagnostic refused_;
   static constexpr std::int64_t is_gone = 1;  // `start` of a constant in the place of a node that outline() took away
   bool has_gone_ = false;
 #if TENURE_PROFILE_LINES

@@ -48,7 +48,7 @@ struct graph {
   frozen<node_id, room.outputs> outputs;
   int count, shape_count, symbol_count, constraint_count, bound_count, output_count, input_count;
   graph_sizes sizes;
-  refusal refused;
+  diagnostic refused;
   bodies_view bodies;
   bool is_body;
   sample_extents samples;

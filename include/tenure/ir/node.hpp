@@ -155,7 +155,7 @@ struct external_function {
 
 /// The first thing in a trace that a graph cannot express, with the numbers of its message: an index or a range outside its axis, a captured
 /// number that is known only at run time, more shapes than there are ids, or a part that is not between 0 and 1.
-struct refusal {
+struct diagnostic {
   enum class kind : std::uint8_t {
     nothing, index, range, range_end, made_extent, capture, shapes, extent, part, norm, number, second_reverse_while, forward_custom_vjp, reverse_extern, forward_extern, outside_body
   } what = kind::nothing;
@@ -196,7 +196,7 @@ struct control_flow {
   int bodies[2] = {-1, -1};
   std::int64_t length = 0;  // scan: the number of iterations, an extent
   external_function function{};
-  refusal::kind refused = refusal::kind::nothing;  // custom_jvp: why there is no rule. It matters only to derivatives
+  diagnostic::kind refused = diagnostic::kind::nothing;  // custom_jvp: why there is no rule. It matters only to derivatives
 
   /// The body whose outputs are the results. With counts_iterations a while_loop has one more result, which is no output of a body.
   constexpr int body_of_results() const { return bodies[what == kind::while_loop || what == kind::reverse_while ? 1 : 0]; }
@@ -267,7 +267,7 @@ struct graph_view {
   const node_id* outputs = nullptr;
   int output_count = 0;
   int input_count = 0;
-  refusal refused{};
+  diagnostic refused{};
   bodies_view inner{};
   bool is_body = false;
   sample_extents samples{};

@@ -43,7 +43,7 @@ struct block {
 constexpr void require_constant_inside(value x, int axis, std::int64_t at, std::int64_t length, const char* call) {
   ir::builder& g = *x.graph;
   const std::int64_t extent = x.shape()[axis], end = at + length;
-  if (at < 0 || (is_static(extent) && end > extent)) g.refuse({ir::refusal::kind::index, at < 0 ? at : end - 1, is_static(extent) ? extent : 0});
+  if (at < 0 || (is_static(extent) && end > extent)) g.refuse({ir::diagnostic::kind::index, at < 0 ? at : end - 1, is_static(extent) ? extent : 0});
   else g.require_at_least(extent, end, call);
 }
 

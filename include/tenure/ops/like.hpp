@@ -19,7 +19,7 @@ constexpr traced<T, Shape> zeros_after_error(ir::builder& g) {
 }
 template <class T, class Shape>
 constexpr traced<T, Shape> refused_constant(ir::builder& g) {
-  g.refuse({ir::refusal::kind::capture});
+  g.refuse({ir::diagnostic::kind::capture});
   return zeros_after_error<T, Shape>(g);
 }
 /// Evenly spaced values at the positions i, which are doubles: the n elements of linspace, as it computes them in memory.
@@ -109,7 +109,7 @@ constexpr auto full_like(const traced<E, S>& x, U value) {
   using made = std::conditional_t<std::is_void_v<T>, E, T>;
   ir::builder& g = *x.graph;
   made known{};
-  if (std::is_constant_evaluated() && !__builtin_constant_p(value)) g.refuse({ir::refusal::kind::capture});
+  if (std::is_constant_evaluated() && !__builtin_constant_p(value)) g.refuse({ir::diagnostic::kind::capture});
   else known = number::convert<made>(value);
   if constexpr (std::is_integral_v<made>) return traced<made, S>{&g, g.constant_bits(dtype_v<made>, g[x.id].shape, static_cast<std::int64_t>(known))};
   else return traced<made, S>{&g, g.constant(dtype_v<made>, g[x.id].shape, static_cast<double>(known))};

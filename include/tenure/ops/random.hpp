@@ -41,8 +41,8 @@ constexpr void require_part([[maybe_unused]] const X& x, [[maybe_unused]] const 
   if constexpr (scalar<P>) {
     if (std::is_constant_evaluated() && !__builtin_constant_p(p)) return;
     if (0 <= static_cast<double>(p) && static_cast<double>(p) <= 1) return;
-    if constexpr (is_traced_v<X>) x.graph->refuse({ir::refusal::kind::part});
-    else if constexpr (is_traced_v<K>) key.graph->refuse({ir::refusal::kind::part});
+    if constexpr (is_traced_v<X>) x.graph->refuse({ir::diagnostic::kind::part});
+    else if constexpr (is_traced_v<K>) key.graph->refuse({ir::diagnostic::kind::part});
     else throw error("tenure: dropout: p is the part of the elements that become zero: 0 <= p <= 1");
   }
 }

@@ -70,7 +70,7 @@ struct index_rule<traced_range<Last>> {
 constexpr std::int64_t require_inside(ops::value x, int axis, std::int64_t index) {
   const std::int64_t extent = x.shape()[axis];
   if (is_static(extent)) return x.graph->require_inside(index, extent);
-  if (index < 0) x.graph->refuse({ir::refusal::kind::index, index, 0});
+  if (index < 0) x.graph->refuse({ir::diagnostic::kind::index, index, 0});
   else x.graph->require_at_least(extent, index + 1, "at");
   return index < 0 ? 0 : index;
 }
@@ -91,7 +91,7 @@ constexpr ops::value subscript_axis(ops::value x, int axis, static_range<First, 
 inline constexpr std::int64_t no_extent = INT64_MIN;
 /// The extent of the graph that a number is: extent<A>(x), also plus, minus or times constants, or divided by floor_divide. no_extent and a
 /// refusal if it is another number, or below 0.
-constexpr std::int64_t extent_of_number(ops::value n, ir::refusal::kind otherwise) {
+constexpr std::int64_t extent_of_number(ops::value n, ir::diagnostic::kind otherwise) {
   ir::builder& g = *n.graph;
   std::int64_t more = 0;
   while (n.node().op == ir::opcode::add || n.node().op == ir::opcode::sub) {
@@ -123,8 +123,8 @@ constexpr std::int64_t extent_of_number(ops::value n, ir::refusal::kind otherwis
   if (more == 0) return extent;
   if (!is_static(extent)) return more < 0 ? g.derived(kind::difference, extent, -more) : g.derived(kind::sum, extent, more);
   if (extent + more >= 0) return extent + more;
-  if (otherwise == ir::refusal::kind::made_extent) g.refuse({otherwise});
-  else g.refuse({ir::refusal::kind::range, 0, extent + more});
+  if (otherwise == ir::diagnostic::kind::made_extent) g.refuse({otherwise});
+  else g.refuse({ir::diagnostic::kind::range, 0, extent + more});
   return no_extent;
 }
 
@@ -136,7 +136,7 @@ constexpr ops::value sliced_up_to(ops::value x, int axis, std::int64_t first, st
   return ops::sliced(x, axis, first, length, step);
 }
 /// A trace goes on with no elements where it refuses a range.
-constexpr ops::value refuse_range(ops::value x, int axis, const ir::refusal& why) {
+constexpr ops::value refuse_range(ops::value x, int axis, const ir::diagnostic& why) {
   x.graph->refuse(why);
   return ops::sliced(x, axis, 0, 0, 1);
 }
@@ -144,24 +144,24 @@ constexpr ops::value refuse_range(ops::value x, int axis, const ir::refusal& why
 constexpr ops::value subscript_range(ops::value x, int axis, std::int64_t first, std::int64_t last, std::int64_t step) {
   ir::builder& g = *x.graph;
   const std::int64_t extent = x.shape()[axis];
-  if (first < 0 || step < 1 || (is_static(last) && first > last)) return refuse_range(x, axis, {ir::refusal::kind::range, first, last});
-  if (is_static(last) && is_static(extent) && last > extent) return refuse_range(x, axis, {ir::refusal::kind::index, last - 1, extent});
+  if (first < 0 || step < 1 || (is_static(last) && first > last)) return refuse_range(x, axis, {ir::diagnostic::kind::range, first, last});
+  if (is_static(last) && is_static(extent) && last > extent) return refuse_range(x, axis, {ir::diagnostic::kind::index, last - 1, extent});
   g.require_at_least(last, first, "at");
   if (extent != last) g.require_at_least(extent, last, "at");
   return sliced_up_to(x, axis, first, last, step);
 }
 constexpr ops::value subscript_axis(ops::value x, int axis, index_range r) {
-  if (r.last < 0) return refuse_range(x, axis, {ir::refusal::kind::range, r.first, r.last});  // a symbol is below 0 too
+  if (r.last < 0) return refuse_range(x, axis, {ir::diagnostic::kind::range, r.first, r.last});  // a symbol is below 0 too
   return subscript_range(x, axis, r.first, r.last, r.step);
 }
 constexpr ops::value subscript_axis(ops::value x, int axis, index_range_to_end r) {
   const std::int64_t extent = x.graph->canonical(x.shape()[axis]);
-  if (is_static(extent) && extent < r.last.back) return refuse_range(x, axis, {ir::refusal::kind::range, r.first, extent - r.last.back});
+  if (is_static(extent) && extent < r.last.back) return refuse_range(x, axis, {ir::diagnostic::kind::range, r.first, extent - r.last.back});
   return subscript_range(x, axis, r.first, x.graph->derived(ir::symbol::kind::difference, extent, r.last.back), r.step);
 }
 template <class Last>
 constexpr ops::value subscript_axis(ops::value x, int axis, const traced_range<Last>& r) {
-  const std::int64_t last = extent_of_number(r.last, ir::refusal::kind::range_end);
+  const std::int64_t last = extent_of_number(r.last, ir::diagnostic::kind::range_end);
   if (last == no_extent) return ops::sliced(x, axis, 0, 0, 1);
   return subscript_range(x, axis, r.first, x.graph->canonical(last), r.step);
 }
@@ -177,7 +177,7 @@ constexpr ops::value subscript_from_end(ops::value x, int axis, std::int64_t fir
   ir::builder& g = *x.graph;
   const std::int64_t extent = g.canonical(x.shape()[axis]);
   if (is_static(extent)) return subscript_range(x, axis, extent - first, extent - last, step);
-  if (last < 0 || first < last || step < 1) return refuse_range(x, axis, {ir::refusal::kind::range, -first, -last});
+  if (last < 0 || first < last || step < 1) return refuse_range(x, axis, {ir::diagnostic::kind::range, -first, -last});
   g.require_at_least(extent, first, "at");
   ops::block b;
   for (int a = 0; a < x.shape().rank; ++a)

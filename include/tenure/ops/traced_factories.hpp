@@ -26,7 +26,7 @@ constexpr bool are_extents_of() {
 }
 template <class N>
 constexpr std::int64_t extent_from(const N& n) {
-  if constexpr (is_traced_v<N>) return extent_of_number(n, ir::refusal::kind::made_extent);
+  if constexpr (is_traced_v<N>) return extent_of_number(n, ir::diagnostic::kind::made_extent);
   else return static_cast<std::int64_t>(n);
 }
 
@@ -45,7 +45,7 @@ constexpr traced<T, Shape> made_in_trace(const constant_block& elements, const N
       if (is_static(s[i])) continue;
       const int first = first_of_name(Shape::value, i);
       if (first == i && is_plain[next] && given[next] < 0) {  // a negative number in a graph is a run-time extent
-        g->refuse({ir::refusal::kind::made_extent});
+        g->refuse({ir::diagnostic::kind::made_extent});
         return zeros_after_error<T, Shape>(*g);
       }
       s[i] = first == i ? given[next++] : s[first];

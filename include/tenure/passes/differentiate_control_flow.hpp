@@ -91,7 +91,7 @@ constexpr void pull_control_flow(ir::builder& g, ir::node_id id, ir::node_id las
     case ir::control_flow::kind::cond: return pull_cond(g, id, r, cotangents, accumulate);
     case ir::control_flow::kind::while_loop: return pull_while(g, id, r, cotangents, accumulate);
     case ir::control_flow::kind::reverse_while: return pull_reverse_while(g, id, r, active, cotangents, accumulate);
-    case ir::control_flow::kind::external: return g.refuse({ir::refusal::kind::reverse_extern});
+    case ir::control_flow::kind::external: return g.refuse({ir::diagnostic::kind::reverse_extern});
     default: return;
   }
 }
@@ -117,7 +117,7 @@ constexpr void push_control_flow(ir::builder& g, ir::node_id id, ir::node_id las
   if (c.what == ir::control_flow::kind::reverse_while) return set(push_reverse_while(g, id, active.data(), tangent));
   if (c.what == ir::control_flow::kind::external) {
     for (const char result : f.results)
-      if (result) g.refuse({ir::refusal::kind::forward_extern});
+      if (result) g.refuse({ir::diagnostic::kind::forward_extern});
     return;
   }
   const int own = c.own_operands(), results = f.results.size() - c.counts_iterations;

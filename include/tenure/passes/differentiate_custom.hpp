@@ -58,7 +58,7 @@ constexpr arrivals arrived(const ir::builder& g, const id_list& outputs, const i
 template <class Accumulate>
 constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::control_flow& c, const id_list& operands, const char* active, const id_list& cotangents,
                                const mark_list& results, Accumulate accumulate) {
-  if (c.refused != ir::refusal::kind::nothing) return g.refuse({c.refused});
+  if (c.refused != ir::diagnostic::kind::nothing) return g.refuse({c.refused});
   id_list given = arguments_of_rule(g, id, c, operands), wrt, to, floating;
   mark_list marks;
   for (int i = c.carries; i < c.carries + c.scanned; ++i) {
@@ -161,9 +161,9 @@ constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent) {
   const auto moves = [&](int i) { return tangent[operands[i]] != ir::none && is_floating_node(g, operands[i]); };
   bool by_rule = false;
   for (int i = c.first_argument(); i < c.first_argument() + c.scanned && !c.is_taken; ++i) by_rule = by_rule || moves(i);
-  if (by_rule && c.what == kind::custom_vjp) g.refuse({c.of_results ? ir::refusal::kind::forward_extern : ir::refusal::kind::forward_custom_vjp});
+  if (by_rule && c.what == kind::custom_vjp) g.refuse({c.of_results ? ir::diagnostic::kind::forward_extern : ir::diagnostic::kind::forward_custom_vjp});
   if (!by_rule || c.what != kind::custom_jvp) return results;
-  if (c.refused != ir::refusal::kind::nothing) g.refuse({c.refused});
+  if (c.refused != ir::diagnostic::kind::nothing) g.refuse({c.refused});
   id_list given = arguments_of_rule(g, id, c, operands);
   for (int i = c.carries; i < c.carries + c.scanned; ++i)
     if (is_floating_node(g, operands[i])) given.push_back(moves(i) ? tangent[operands[i]] : zero_like(g, operands[i]));

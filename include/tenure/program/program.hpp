@@ -243,7 +243,7 @@ struct program {
  public:
   /// The graph that is scheduled.
   static constexpr auto& value = stage_if<recomputes, recomputation, materialized_stage>::value;
-  static_assert(value.refused.what != ir::refusal::kind::shapes, "tenure: trace: more different shapes in one function than a graph can hold (32767)");
+  static_assert(value.refused.what != ir::diagnostic::kind::shapes, "tenure: trace: more different shapes in one function than a graph can hold (32767)");
   static_assert(value.symbol_count < 255, "tenure: trace: more than 254 run-time extents and strides in one function");
 
  private:

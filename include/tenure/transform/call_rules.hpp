@@ -156,29 +156,29 @@ template <class Source>
 constexpr bool is_traceable() {
   using trace = program_detail::attempted_trace<Source>;
   if constexpr (requires { typename std::bool_constant<(trace::value.count > 0)>; }) {
-    constexpr ir::refusal refused = trace::value.refused;
-    static_assert(refused.what != ir::refusal::kind::capture, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
-    static_assert(refused.what != ir::refusal::kind::outside_body,
+    constexpr ir::diagnostic refused = trace::value.refused;
+    static_assert(refused.what != ir::diagnostic::kind::capture, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
+    static_assert(refused.what != ir::diagnostic::kind::outside_body,
                   "tenure: trace: a value of a loop, a branch or a mapped function is read outside of it, through a variable: return it, as a carry or a result");
-    static_assert(refused.what != ir::refusal::kind::shapes, "tenure: trace: more different shapes in one function than a graph can hold (32767)");
-    static_assert(refused.what != ir::refusal::kind::extent,
+    static_assert(refused.what != ir::diagnostic::kind::shapes, "tenure: trace: more different shapes in one function than a graph can hold (32767)");
+    static_assert(refused.what != ir::diagnostic::kind::extent,
                   "tenure: trace: the extent of this axis is known only when the program runs: tn::extent<A> is a traced number, or scan over the axis");
-    static_assert(refused.what != ir::refusal::kind::part, "tenure: dropout: p is the part of the elements that become zero: 0 <= p <= 1");
-    static_assert(refused.what != ir::refusal::kind::norm, "tenure: clip_by_global_norm: the norm to clip to is at least 0");
-    static_assert(refused.what != ir::refusal::kind::second_reverse_while,
+    static_assert(refused.what != ir::diagnostic::kind::part, "tenure: dropout: p is the part of the elements that become zero: 0 <= p <= 1");
+    static_assert(refused.what != ir::diagnostic::kind::norm, "tenure: clip_by_global_norm: the norm to clip to is at least 0");
+    static_assert(refused.what != ir::diagnostic::kind::second_reverse_while,
                   "tenure: grad: a custom_vjp in a while_loop without a bound has a backward that is not linear in the cotangent, so there is no second reverse mode: use jvp or hessian, or give the bound tn::at_most<N>");
-    static_assert(refused.what != ir::refusal::kind::forward_custom_vjp, "tenure: jvp: no forward mode through custom_vjp; custom_jvp has both modes");
-    static_assert(refused.what != ir::refusal::kind::reverse_extern,
+    static_assert(refused.what != ir::diagnostic::kind::forward_custom_vjp, "tenure: jvp: no forward mode through custom_vjp; custom_jvp has both modes");
+    static_assert(refused.what != ir::diagnostic::kind::reverse_extern,
                   "tenure: grad: this extern_op has no derivative: give it a backward, or call it with tn::stop_gradient(x)");
-    static_assert(refused.what != ir::refusal::kind::forward_extern, "tenure: jvp: no forward mode through extern_op: its backward serves vjp and grad");
-    static_assert(refused.what != ir::refusal::kind::range_end,
+    static_assert(refused.what != ir::diagnostic::kind::forward_extern, "tenure: jvp: no forward mode through extern_op: its backward serves vjp and grad");
+    static_assert(refused.what != ir::diagnostic::kind::range_end,
                   "tenure: range: in a trace the last index is tn::extent<A>(x) or a number; at a traced position take tn::window<N>(i)");
-    static_assert(refused.what != ir::refusal::kind::made_extent,
+    static_assert(refused.what != ir::diagnostic::kind::made_extent,
                   "tenure: shape: in a trace an extent is tn::extent<A>(x) or a number, also plus, minus or times a number, or its floor_divide by one");
-    if constexpr (refused.what == ir::refusal::kind::range) return is_range<refused.lhs, refused.rhs>();
-    else if constexpr (refused.what == ir::refusal::kind::index) return is_inside<refused.lhs, refused.rhs>();
-    else if constexpr (refused.what == ir::refusal::kind::number) return has_room<refused.lhs, static_cast<dtype>(refused.rhs)>();
-    else return refused.what == ir::refusal::kind::nothing;
+    if constexpr (refused.what == ir::diagnostic::kind::range) return is_range<refused.lhs, refused.rhs>();
+    else if constexpr (refused.what == ir::diagnostic::kind::index) return is_inside<refused.lhs, refused.rhs>();
+    else if constexpr (refused.what == ir::diagnostic::kind::number) return has_room<refused.lhs, static_cast<dtype>(refused.rhs)>();
+    else return refused.what == ir::diagnostic::kind::nothing;
   } else {
     return false;
   }

@@ -98,10 +98,10 @@ struct custom_jvp_of {
       body_trace body(g);
       const std::tuple<X...> at{body.inputs_like(x)...};
       const std::tuple<X...> along{tangents_like(g, body, x)...};
-      const ir::refusal::kind before = g.take_refused_derivative();
+      const ir::diagnostic::kind before = g.take_refused_derivative();
       trace_rule(g, body, y, at, along, std::index_sequence_for<X...>{});
       custom.refused = g.take_refused_derivative();
-      if (before != ir::refusal::kind::nothing) g.refuse({before});
+      if (before != ir::diagnostic::kind::nothing) g.refuse({before});
       custom.bodies[0] = body.finish(operands, custom.captures[0]);
       int first = 0;
       return results_as<result>(g, g.add_control_flow(custom, operands), first);

@@ -153,7 +153,7 @@ constexpr void require_norm([[maybe_unused]] const M& m, [[maybe_unused]] const 
   if constexpr (scalar<C>) {
     if (std::is_constant_evaluated() && !__builtin_constant_p(most)) return;
     if (static_cast<double>(most) >= 0) return;
-    if constexpr (tree<M>::traces) graph_of_arguments(m).refuse({ir::refusal::kind::norm});
+    if constexpr (tree<M>::traces) graph_of_arguments(m).refuse({ir::diagnostic::kind::norm});
     else throw error("tenure: clip_by_global_norm: the norm to clip to is at least 0");
   }
 }

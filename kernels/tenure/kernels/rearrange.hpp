@@ -213,9 +213,9 @@ struct fold_pieces {
 };
 
 /// An index that is outside its axis. The host reads it.
-struct refusal {
+struct index_fault {
   std::int64_t index = 0;
-  bool is_one = false;
+  bool any = false;
 };
 
 /// Stores an index that is outside [0, extent). If there are several, it stores any of them.
@@ -223,11 +223,11 @@ struct check_element {
   walk<1> space;
   index_source indices;
   std::int64_t extent;
-  refusal* refused;
+  index_fault* refused;
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
     const std::int64_t index = indices[space.at(i).of[0]];
-    if (index < 0 || index >= extent) refused->index = index, refused->is_one = true;
+    if (index < 0 || index >= extent) refused->index = index, refused->any = true;
   }
 };
 

@@ -221,7 +221,7 @@ template <class Device>
 void check_arguments(Device& device, const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
   detail::device_memory<Device> answer;
   program_detail::for_each_index_argument(g, arguments, symbols, [&](const ir::bound& b, dtype type, const void* first, const operand_view& v, std::int64_t extent) {
-    check_indices(device, b, type, first, v, extent, answer.take(device, sizeof(kernels::refusal)));
+    check_indices(device, b, type, first, v, extent, answer.take(device, sizeof(kernels::index_fault)));
   });
 }
 

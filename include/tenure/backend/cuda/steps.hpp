@@ -218,13 +218,13 @@ void attention_gradient_step(Device& device, void* const* p, const opaque_operat
   if (part != ops::attention_part::of_q) device.for_each(batches.size() * x.n, kernels::pull_key<T>{batches, x, of_k, width});
 }
 
-/// Throws index_error unless all indices lie in [0, extent). It waits for the device. `beside` has room for a refusal.
+/// Throws index_error unless all indices lie in [0, extent). It waits for the device. `beside` has room for an index fault.
 template <class Device>
 void check_indices(Device& device, const ir::bound& b, dtype type, const void* indices, const operand_view& v, std::int64_t extent, void* beside) {
   kernels::check_element f{{}, detail::indices_of(type, indices), extent, nullptr};
   for (int d = 0; d < v.rank; ++d) f.space.add(v.extent[d], v.stride[d]);
-  const kernels::refusal refused = device.refused_by(f, beside);
-  if (refused.is_one) tenure::detail::throw_outside(b.call, refused.index, extent, b.block);
+  const kernels::index_fault refused = device.refused_by(f, beside);
+  if (refused.any) tenure::detail::throw_outside(b.call, refused.index, extent, b.block);
 }
 
 /// Checks computed indices against every bound on them, and copies them if all hold. Throws index_error otherwise.
@@ -239,7 +239,7 @@ void check_step(Device& device, void* const* p, const opaque_operation& n, const
 template <ir::opcode Op, class T, class Device>
 constexpr std::int64_t bytes_of_step([[maybe_unused]] const opaque_operation& n) {
   if constexpr (Op == ir::opcode::scatter || Op == ir::opcode::index_add) return index_add_memory<T, Device>(n, ops::adding_operands_of(Op).indices).end;
-  else if constexpr (Op == ir::opcode::check) return sizeof(kernels::refusal);
+  else if constexpr (Op == ir::opcode::check) return sizeof(kernels::index_fault);
   else if constexpr (constexpr int copied = ops::structural_record_of(Op).copies; copied >= 0)
     return elements_of(n.in[copied]) * static_cast<std::int64_t>(sizeof(T));
   else return 0;
