@@ -102,7 +102,7 @@ constexpr auto columns_of_hand = [](auto theta, auto model, auto rest) {
     return std::tuple{by_rotation, by_translation, by_finger(std::integral_constant<int, F>{})...};
   }(std::make_integer_sequence<int, 5>{});
 };
-constexpr auto side_by_side = [](auto... columns) { return tn::concat<2>(columns...); };
+constexpr auto interleaved = [](auto... columns) { return tn::concat<2>(columns...); };
 
 /// The error of a point on a triangle.
 constexpr auto error_on = [](auto corners, auto u, auto point) {
@@ -113,7 +113,7 @@ constexpr auto simple_value = tn::compile([](auto theta, auto model, auto vertic
   return points - points_of(theta, model, weighted_at(model, vertices));
 });
 constexpr auto simple_jacobian = tn::compile([](auto theta, auto model, auto vertices, auto) {
-  return std::apply(side_by_side, columns_of_hand(theta, model, weighted_at(model, vertices)));
+  return std::apply(interleaved, columns_of_hand(theta, model, weighted_at(model, vertices)));
 });
 constexpr auto corners_of = [](auto theta, auto model, auto corners) {
   return gather<0>(points_of(theta, model, weighted(positions_of(model), weights_of(model))), corners);
@@ -124,7 +124,7 @@ constexpr auto value_of = tn::compile([](auto theta, auto us, auto model, auto c
 /// First the columns of a point's own parameters, then those of the hand.
 constexpr auto jacobian_of = tn::compile([](auto theta, auto us, auto model, auto corners, auto points) {
   const auto by_own = tn::vmap(tn::jacobian<1>(error_on))(corners_of(theta, model, corners), us, points);
-  return std::apply(side_by_side, std::tuple_cat(std::tuple{by_own}, columns_of_hand(theta, model, weighted_on(model, corners, us))));
+  return std::apply(interleaved, std::tuple_cat(std::tuple{by_own}, columns_of_hand(theta, model, weighted_on(model, corners, us))));
 });
 
 struct hand {

@@ -93,8 +93,8 @@ struct device {
     ++reads;
     std::memcpy(to, from, bytes);
   }
-  kernels::index_fault refused_by(kernels::check_element f, void* beside) {
-    f.refused = static_cast<kernels::index_fault*>(beside);
+  kernels::index_fault refused_by(kernels::check_element f, void* scratch) {
+    f.refused = static_cast<kernels::index_fault*>(scratch);
     *f.refused = {};
     for_each(f.space.size(), f);
     return *f.refused;

@@ -232,20 +232,20 @@ TEST_CASE("a call takes its memory at once, before it launches anything") {
 
   host::device device;
   int notices = 0;
-  const auto notice = [&] {
+  const auto commit = [&] {
     ++notices;
     CHECK(nothing_is_written());
     CHECK(device.allocations == 1);
     CHECK(device.is_ready_for_blas);
   };
   device.is_full = true;
-  CHECK_THROWS_AS(tn::cuda_backend::run<program>(device, arguments, results, nullptr, notice), std::bad_alloc);
+  CHECK_THROWS_AS(tn::cuda_backend::run<program>(device, arguments, results, nullptr, commit), std::bad_alloc);
   CHECK(device.launches == 0);
   CHECK(notices == 0);
   CHECK(nothing_is_written());
   device.is_full = false;
   device.given = {};
-  tn::cuda_backend::run<program>(device, arguments, results, nullptr, notice);
+  tn::cuda_backend::run<program>(device, arguments, results, nullptr, commit);
   CHECK(notices == 1);
   CHECK(device.allocations == 1);
   CHECK(device.allocated == tn::cuda_backend::workspace_bytes<program, host::device>());

@@ -36,7 +36,7 @@ struct recorded_step<cuda_device> {
     addresses now(arguments, arguments + inputs);
     now.insert(now.end(), results, results + outputs);
     const std::vector<std::int64_t> extents(symbols, symbols + bound);
-    const auto give = [&] { backend<cuda_device>::run<Program>(arguments, results, symbols, program_detail::no_notice{}); };
+    const auto give = [&] { backend<cuda_device>::run<Program>(arguments, results, symbols, program_detail::no_commit{}); };
     const void* const program = &Program::value;
     const bool is_first = program_ != program;
     if (is_first) is_recorded_ = false, refusals_ = 0;

@@ -17,8 +17,8 @@ struct call_memory {
   const std::int64_t* symbols;
 };
 
-/// The notice of a call whose results no other object can see yet: it does nothing. Other calls raise versions here.
-struct no_notice {
+/// The commit of a call whose results no other object can see yet: it does nothing. Other calls raise versions here.
+struct no_commit {
   constexpr void operator()() const {}
 };
 

@@ -66,7 +66,7 @@ extents output_extents(int output, const std::int64_t* symbols) {
 
 /// Checks the arguments of a call and runs its program. `make_results` returns the memory of the results; it is called after all checks.
 /// `before_writing()` is called when nothing can fail any more.
-template <class Program, class Device = cpu_device, class MakeResults, class BeforeWriting = program_detail::no_notice>
+template <class Program, class Device = cpu_device, class MakeResults, class BeforeWriting = program_detail::no_commit>
 TENURE_INLINE auto call_bound(const leaf_argument* arguments, int count, const void** pointers, MakeResults make_results, const BeforeWriting& before_writing = {}) {
   constexpr int outputs = Program::value.output_count;
   std::int64_t symbols[Program::symbol_count + 1] = {};

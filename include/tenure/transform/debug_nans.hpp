@@ -330,7 +330,7 @@ class nan_watch {
     void* to[outputs + 1];
     for (int i = 0; i < outputs; ++i) written.emplace_back(g[g.outputs[i]].type, output_extents<Program>(i, symbols));
     for (int i = 0; i < outputs; ++i) to[i] = written[static_cast<std::size_t>(i)].data.data();
-    backend<cpu_device>::run<Program>(arguments, to, symbols, program_detail::no_notice{});
+    backend<cpu_device>::run<Program>(arguments, to, symbols, program_detail::no_commit{});
     bool is_finite = true;
     for (const reference::array& w : written) is_finite = is_finite && all_finite(w.type, w.data.data(), w.size());
     if (!is_finite) throw_nan<Program>(arguments, symbols, names_, which_, scope_);

@@ -46,7 +46,7 @@ constexpr attention_extents attention_extents_of(const opaque_operation& o) {
 
 /// Parts of one piece of memory, each aligned to a cache line. Without a pointer it only counts.
 template <class T>
-struct carved {
+struct scratch_parts {
   T* memory = nullptr;
   index used = 0;
 
@@ -194,7 +194,7 @@ struct attention_block {
   T *keys = nullptr, *values = nullptr, *scores = nullptr, *sums = nullptr;
   T *most = nullptr, *total = nullptr, *shift = nullptr, *moved = nullptr, *folded = nullptr, *by_lanes = nullptr;  // of the rows of a block
 
-  constexpr attention_block(const attention_extents& x, carved<T>& from)
+  constexpr attention_block(const attention_extents& x, scratch_parts<T>& from)
       : keys(from.next(turned<T>::elements(x.n, x.d))), values(from.next(x.n * whole_packets<T>(x.e))), scores(from.next(x.block_rows() * columns)),
         sums(from.next(x.block_rows() * whole_packets<T>(x.e))), most(from.next(x.block_rows())), total(from.next(x.block_rows())),
         shift(from.next(x.block_rows())), moved(from.next(x.block_rows())), folded(from.next(x.block_rows())),
@@ -290,7 +290,7 @@ struct attention_gradient_block {
   T *turned_k = nullptr, *turned_v = nullptr, *keys = nullptr, *of_k = nullptr, *of_v = nullptr;                 // of all columns
   T *queries = nullptr, *given = nullptr, *of_q = nullptr, *weights = nullptr, *slopes = nullptr;  // of the rows of a block
 
-  constexpr attention_gradient_block(const attention_extents& x, carved<T>& from)
+  constexpr attention_gradient_block(const attention_extents& x, scratch_parts<T>& from)
       : turned_k(from.next(turned<T>::elements(x.n, x.d))), turned_v(from.next(turned<T>::elements(x.n, x.e))),
         keys(from.next(x.n * whole_packets<T>(x.d))), of_k(from.next(x.n * whole_packets<T>(x.d))), of_v(from.next(x.n * whole_packets<T>(x.e))),
         queries(from.next(x.block_rows() * whole_packets<T>(x.d))), given(from.next(x.block_rows() * whole_packets<T>(x.e))),
@@ -394,7 +394,7 @@ struct attention_batches {
     };
     const attention_extents x = attention_extents_of(o);
     T* const to = static_cast<T*>(pointer[3]) + number * o.out.extent[batch] * o.out.extent[batch + 1];
-    carved<T> parts{memory + worker * of_worker};
+    scratch_parts<T> parts{memory + worker * of_worker};
     const attention_block_of<Op, T> work(x, parts);
     if constexpr (Op == ir::opcode::attention) work.run(x, operand(0), operand(1), operand(2), to);
     else work.run(x, operand(0), operand(1), operand(2), to, static_cast<ops::attention_part>(o.start));
@@ -406,7 +406,7 @@ struct attention_batches {
 /// The bytes of memory that one thread needs.
 template <ir::opcode Op, class T>
 constexpr std::int64_t attention_workspace(const opaque_operation& o) {
-  detail::carved<T> counted;
+  detail::scratch_parts<T> counted;
   const detail::attention_block_of<Op, T> parts(detail::attention_extents_of(o), counted);
   static_cast<void>(parts);
   return counted.used * static_cast<std::int64_t>(sizeof(T)) + 64;

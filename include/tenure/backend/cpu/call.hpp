@@ -68,7 +68,7 @@ void run_checked_steps(const void* const* arguments, void* const* results, const
 
 /// Runs the program. Throws std::bad_alloc, or index_error if a computed index is outside its axis. Then nothing was written.
 /// before_writing() is called when neither can happen any more, and before a result is written.
-template <class Program, class BeforeWriting = program_detail::no_notice>
+template <class Program, class BeforeWriting = program_detail::no_commit>
 TENURE_INLINE void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing = {}) {
   if constexpr (program_detail::last_check<Program> >= 0) detail::run_checked_steps<Program>(arguments, results, symbols, before_writing);
   else detail::run_steps<Program>(arguments, results, symbols, before_writing);

@@ -163,7 +163,7 @@ struct iterations_on_host {
   }
   template <template <class> class PlanOf, class Body>
   TENURE_INLINE void run(const PlanOf<Body>& of_body, const void* const* arguments, void* const* results, void* workspace) const {
-    execute<Body>({{arguments, results, workspace, around.symbols}, around.on}, of_body, program_detail::no_notice{});
+    execute<Body>({{arguments, results, workspace, around.symbols}, around.on}, of_body, program_detail::no_commit{});
   }
   template <class Body, int Carries, int Scanned, bool Counts>
   static constexpr bool runs_all = is_scan_of_kernel<Body, Carries, Scanned, Counts>;

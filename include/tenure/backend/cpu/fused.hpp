@@ -7,16 +7,16 @@
 
 #include <tenure/backend/cpu/fused/arguments.hpp>
 #include <tenure/backend/cpu/fused/blocks.hpp>
-#include <tenure/backend/cpu/fused/chosen_element.hpp>
+#include <tenure/backend/cpu/fused/one_hot_select.hpp>
 #include <tenure/backend/cpu/fused/elements.hpp>
 #include <tenure/backend/cpu/fused/kernel.hpp>
 #include <tenure/backend/cpu/fused/loops.hpp>
 #include <tenure/backend/cpu/fused/memory.hpp>
 #include <tenure/backend/cpu/fused/packet_width.hpp>
-#include <tenure/backend/cpu/fused/past_caches.hpp>
+#include <tenure/backend/cpu/fused/non_temporal.hpp>
 #include <tenure/backend/cpu/fused/reductions.hpp>
 #include <tenure/backend/cpu/fused/rows.hpp>
-#include <tenure/backend/cpu/fused/side_by_side.hpp>
+#include <tenure/backend/cpu/fused/interleaved.hpp>
 #include <tenure/backend/cpu/fused/transposed.hpp>
 #include <tenure/backend/cpu/fused/iterations.hpp>
 

@@ -36,7 +36,7 @@ constexpr index packed_bytes(index n, index k) {
 
 /// Some rows of C, over some steps. B is read in panels, which are packed where they are strided, ragged or to be packed.
 template <class T>
-TENURE_INLINE void panels(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, sums_in_c how, bool packs, bool past_caches, T* packed) {
+TENURE_INLINE void panels(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, sums_in_c how, bool packs, bool non_temporal, T* packed) {
   using shape = tile_shape<T>;
   index remaining = ceil_div(n, shape::lanes);  // packets of a row of C
   for (index j = 0, wide = 0; j < n; j += wide * shape::lanes, remaining -= wide) {
@@ -48,7 +48,7 @@ TENURE_INLINE void panels(index m, index n, index k, matrix_ref<T> a, matrix_ref
       pack(k, columns, width, right, packed);
       right = {packed, width, 1};
     }
-    (past_caches ? panel_of<T, may_stream<T>>(wide) : panel_of<T>(wide))(m, k, a, right.data, right.row_stride, c + j, ldc, last, how);
+    (non_temporal ? panel_of<T, may_stream<T>>(wide) : panel_of<T>(wide))(m, k, a, right.data, right.row_stride, c + j, ldc, last, how);
   }
 }
 
@@ -103,14 +103,14 @@ template <class T>
   // A product that is larger than the caches, and of few steps, takes less time past them: 1000 x 10000 of 16 steps, in double, 0.7 of it.
   constexpr index line = 64 / size;
   const bool has_whole_lines = reinterpret_cast<std::uintptr_t>(c) % 64 == 0 && n % line == 0 && ldc % line == 0;
-  const bool past_caches = may_stream<T> && !accumulate && part == k && has_whole_lines && m * n * size >= cached_bytes;
+  const bool non_temporal = may_stream<T> && !accumulate && part == k && has_whole_lines && m * n * size >= cached_bytes;
   for (index i = 0; i < m; i += shape::block)
     for (index l = 0; l < k; l += part) {
       const index height = m - i < shape::block ? m - i : shape::block, steps = k - l < part ? k - l : part;
       panels<T>(height, n, steps, {a.data + i * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride}, {b.data + l * b.row_stride, b.row_stride, b.col_stride}, c + i * ldc, ldc,
-                accumulate || l > 0 ? sums_in_c::add : sums_in_c::are, worth_packing, past_caches, packed);
+                accumulate || l > 0 ? sums_in_c::add : sums_in_c::are, worth_packing, non_temporal, packed);
     }
-  if (past_caches) math::end_of_streams();
+  if (non_temporal) math::end_of_streams();
 }
 
 }  // namespace detail

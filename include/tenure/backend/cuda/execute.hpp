@@ -53,10 +53,10 @@ class device_memory {
 };
 
 template <class Device, class Name>
-void run_fused(Device& device, void* const* pointers, const std::int64_t* numbers, void* beside) {
+void run_fused(Device& device, void* const* pointers, const std::int64_t* numbers, void* scratch) {
   using kernel = kernels::fused<Name>;
   const kernels::geometry g = kernel::shape_of(numbers, device.limits());
-  const auto args = kernel::bind(pointers, numbers, g, beside);
+  const auto args = kernel::bind(pointers, numbers, g, scratch);
   if (const std::int64_t bytes = kernel::counter_bytes(g); bytes > 0) device.zero(args.arrived, bytes);
   device.launch(Name{}, args);
   if constexpr (kernel::column_sums > 0)
@@ -91,7 +91,7 @@ struct memory_table<Program, std::integer_sequence<int, K...>> {
 /// Steps run one after the other, so they share the memory that each needs beside its operands.
 template <class Program, class Device>
 struct memory_plan : program_detail::placement<Program> {
-  std::int64_t beside = 0;          // the most that a step needs
+  std::int64_t scratch = 0;          // the most that a step needs
   bool multiplies_by_blas = false;  // BLAS has memory of its own
   bool reads_flags = false;         // the host waits for conditions and numbers of iterations
 
@@ -107,10 +107,10 @@ struct memory_plan : program_detail::placement<Program> {
       else if constexpr (has_opaque<Program>) plan_opaque(s, opaque_operation(number));
     }
   }
-  constexpr std::int64_t total() const { return this->bytes + beside; }
+  constexpr std::int64_t total() const { return this->bytes + scratch; }
 
  private:
-  constexpr void want(std::int64_t bytes) { beside = bytes > beside ? bytes : beside; }
+  constexpr void want(std::int64_t bytes) { scratch = bytes > scratch ? bytes : scratch; }
 
   constexpr void plan_control_flow([[maybe_unused]] const bound_step& s, [[maybe_unused]] const std::int64_t* symbols,
                                 [[maybe_unused]] const kernels::device_limits& limits) {
@@ -151,7 +151,7 @@ struct iterations_on_device {
   memory_plan<Body, Device> plan_of() const { return {extents, device.limits()}; }
   template <class Body>
   void run(const memory_plan<Body, Device>& plan, const void* const* arguments, void* const* results, void* workspace) const {
-    run_steps<Body>(device, {arguments, results, workspace, extents}, plan, program_detail::no_notice{});
+    run_steps<Body>(device, {arguments, results, workspace, extents}, plan, program_detail::no_commit{});
   }
   void copy(void* to, const void* from, std::int64_t bytes) const { device.copy(to, from, bytes); }
   bool flag(const void* at) const { return read<bool>(at); }
@@ -175,7 +175,7 @@ void run_steps(Device& device, const call_memory& m, const memory_plan<Program, 
   constexpr auto& kernels = kernel_table<Program, Device, std::make_integer_sequence<int, Program::kernel_count>>::at;
   void* pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
   std::int64_t number[program_detail::most_of<Program>(&bound_step::number_count)] = {};
-  void* const beside = static_cast<char*>(m.workspace) + plan.bytes;
+  void* const scratch = static_cast<char*>(m.workspace) + plan.bytes;
   constexpr int checked = program_detail::last_check<Program> + 1;
   if constexpr (checked == 0) before_writing();
   for (int i = 0; i < Program::step_count; ++i) {
@@ -185,15 +185,15 @@ void run_steps(Device& device, const call_memory& m, const memory_plan<Program, 
     for (int j = 0; j < s.binding_count; ++j) pointer[j] = program_detail::pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
     for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
     if (s.is_fused()) {
-      kernels[s.kernel](device, pointer, number, beside);
+      kernels[s.kernel](device, pointer, number, scratch);
     } else if (s.control_flow >= 0) {
       if constexpr (has_control_flow<Program>) {
         const iterations_on_device<Device> trip_count{device, m.symbols};
-        program_detail::run_control_flow_of<Program>(trip_count, s, pointer, number, beside);
+        program_detail::run_control_flow_of<Program>(trip_count, s, pointer, number, scratch);
       }
     } else if constexpr (has_opaque<Program>) {
       program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
-        opaque_step<Op, T>(device, pointer, opaque_operation(number), Program::value.bounds, beside);
+        opaque_step<Op, T>(device, pointer, opaque_operation(number), Program::value.bounds, scratch);
       });
     }
   }
@@ -227,7 +227,7 @@ void check_arguments(Device& device, const ir::graph_view& g, const void* const*
 
 /// Runs the program. Throws std::bad_alloc, or index_error if an index that it computes is outside its axis; then no result has been
 /// written. Calls before_writing() when neither can happen any more, and before it writes a result.
-template <class Program, class Device, class BeforeWriting = program_detail::no_notice>
+template <class Program, class Device, class BeforeWriting = program_detail::no_commit>
 void run(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing = {}) {
   static_assert(!program_detail::calls_functions<Program>, "tenure: call: extern_op does not run on a GPU: its function runs on the CPU");
   const detail::memory_plan<Program, Device> plan(symbols, device.limits());

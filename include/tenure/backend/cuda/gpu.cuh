@@ -104,8 +104,8 @@ class gpu {
   /// Runs a check and returns the index that it found outside its axis, if any. It waits for the device, and writes the answer to
   /// device memory for an index fault first.
   template <class Check>
-  kernels::index_fault refused_by(Check f, void* beside) {
-    f.refused = static_cast<kernels::index_fault*>(beside);
+  kernels::index_fault refused_by(Check f, void* scratch) {
+    f.refused = static_cast<kernels::index_fault*>(scratch);
     kernels::index_fault answer;
     cuda_detail::check(cudaMemcpyAsync(f.refused, &answer, sizeof answer, cudaMemcpyHostToDevice, stream()), "cudaMemcpyAsync");
     for_each(f.space.size(), f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The steps of a program that are not fused kernels. They use four operations of a device: for_each (a function for each
 // element), zero, multiply (a batch of products) and refused_by (a check). The GPU (gpu.cuh) and the device of the tests on the
-// host implement them. A step allocates nothing: `beside` points to the memory that it needs in addition to its operands.
+// host implement them. A step allocates nothing: `scratch` points to the memory that it needs in addition to its operands.
 #pragma once
 
 #include <cmath>
@@ -101,7 +101,7 @@ void copy_changed(Device& device, const operand_view& x, const T* from, const op
 /// Adds rows of updates at the indices, which have been checked: scatter to zeros, index_add to an operand. The indices are sorted, then each
 /// element of the result is the sum of its updates, in order.
 template <ir::opcode Op, class T, class Device>
-void add_rows_step(Device& device, void* const* p, const opaque_operation& n, void* beside) {
+void add_rows_step(Device& device, void* const* p, const opaque_operation& n, void* scratch) {
   constexpr bool has_operand = Op == ir::opcode::index_add;
   constexpr int of_indices = ops::adding_operands_of(Op).indices, of_updates = ops::adding_operands_of(Op).updates, of_result = ops::structural_record_of(Op).arity;
   const int axis = n.axis;
@@ -109,8 +109,8 @@ void add_rows_step(Device& device, void* const* p, const opaque_operation& n, vo
   const operand_view &updates = n.in[of_updates], &result = n.out;
   const index_add_memory<T, Device> memory(n, of_indices);
   const std::int64_t count = memory.count, elements = memory.elements, pieces = memory.pieces;
-  const auto at = [&](std::int64_t offset) { return static_cast<void*>(static_cast<char*>(beside) + offset); };
-  auto* const words = static_cast<std::int64_t*>(beside);
+  const auto at = [&](std::int64_t offset) { return static_cast<void*>(static_cast<char*>(scratch) + offset); };
+  auto* const words = static_cast<std::int64_t*>(scratch);
   const kernels::named_rows rows{words, words + count}, spare{words + 2 * count, words + 3 * count};
 
   kernels::list_index list{{}, detail::indices_of(indices.type, p[of_indices]), rows};
@@ -166,16 +166,16 @@ void order_step(Device& device, void* const* p, const opaque_operation& n) {
   });
 }
 
-/// Solves one system on each thread. `beside` has room for the matrices.
+/// Solves one system on each thread. `scratch` has room for the matrices.
 template <class T, class Device>
-void solve_step(Device& device, void* const* p, const opaque_operation& n, void* beside) {
+void solve_step(Device& device, void* const* p, const opaque_operation& n, void* scratch) {
   const operand_view &a = n.in[0], &b = n.in[1], &x = n.out;
   const std::int64_t rows = x.extent[x.rank - 2], columns = x.extent[x.rank - 1];
   if (elements_of(x) == 0) return;
   std::int64_t row_major[max_rank];
   std::int64_t size = 1;
   for (int d = a.rank - 1; d >= 0; --d) row_major[d] = size, size *= a.extent[d];
-  T *const matrices = static_cast<T*>(beside), *const to = static_cast<T*>(p[2]);
+  T *const matrices = static_cast<T*>(scratch), *const to = static_cast<T*>(p[2]);
   detail::copy(device, a, static_cast<const T*>(p[0]), a.stride, matrices, row_major);
   detail::copy(device, b, static_cast<const T*>(p[1]), b.stride, to, x.stride);
   device.for_each(size / (rows * rows), kernels::solve_system<T>{rows, columns, matrices, to});
@@ -218,20 +218,20 @@ void attention_gradient_step(Device& device, void* const* p, const opaque_operat
   if (part != ops::attention_part::of_q) device.for_each(batches.size() * x.n, kernels::pull_key<T>{batches, x, of_k, width});
 }
 
-/// Throws index_error unless all indices lie in [0, extent). It waits for the device. `beside` has room for an index fault.
+/// Throws index_error unless all indices lie in [0, extent). It waits for the device. `scratch` has room for an index fault.
 template <class Device>
-void check_indices(Device& device, const ir::bound& b, dtype type, const void* indices, const operand_view& v, std::int64_t extent, void* beside) {
+void check_indices(Device& device, const ir::bound& b, dtype type, const void* indices, const operand_view& v, std::int64_t extent, void* scratch) {
   kernels::check_element f{{}, detail::indices_of(type, indices), extent, nullptr};
   for (int d = 0; d < v.rank; ++d) f.space.add(v.extent[d], v.stride[d]);
-  const kernels::index_fault refused = device.refused_by(f, beside);
+  const kernels::index_fault refused = device.refused_by(f, scratch);
   if (refused.any) tenure::detail::throw_outside(b.call, refused.index, extent, b.block);
 }
 
 /// Checks computed indices against every bound on them, and copies them if all hold. Throws index_error otherwise.
 template <class T, class Device>
-void check_step(Device& device, void* const* p, const opaque_operation& n, const ir::bound* bounds, void* beside) {
+void check_step(Device& device, void* const* p, const opaque_operation& n, const ir::bound* bounds, void* scratch) {
   const operand_view& from = n.in[0];
-  for (int i = 0; i < n.bound_count(); ++i) check_indices(device, bounds[n.bound(i).position], dtype_v<T>, p[0], from, n.bound(i).extent, beside);
+  for (int i = 0; i < n.bound_count(); ++i) check_indices(device, bounds[n.bound(i).position], dtype_v<T>, p[0], from, n.bound(i).extent, scratch);
   detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), n.out.stride);
 }
 
@@ -246,15 +246,15 @@ constexpr std::int64_t bytes_of_step([[maybe_unused]] const opaque_operation& n)
 }
 
 template <ir::opcode Op, class T, class Device>
-void opaque_step(Device& device, void* const* p, const opaque_operation& n, [[maybe_unused]] const ir::bound* bounds, [[maybe_unused]] void* beside) {
+void opaque_step(Device& device, void* const* p, const opaque_operation& n, [[maybe_unused]] const ir::bound* bounds, [[maybe_unused]] void* scratch) {
   if constexpr (Op == ir::opcode::matmul) matmul_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::gather) gather_step<T>(device, p, n);
-  else if constexpr (Op == ir::opcode::scatter || Op == ir::opcode::index_add) add_rows_step<Op, T>(device, p, n, beside);
+  else if constexpr (Op == ir::opcode::scatter || Op == ir::opcode::index_add) add_rows_step<Op, T>(device, p, n, scratch);
   else if constexpr (Op == ir::opcode::update) update_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(device, p, n);
-  else if constexpr (Op == ir::opcode::check) check_step<T>(device, p, n, bounds, beside);
+  else if constexpr (Op == ir::opcode::check) check_step<T>(device, p, n, bounds, scratch);
   else if constexpr (Op == ir::opcode::order) order_step(device, p, n);
-  else if constexpr (Op == ir::opcode::solve) solve_step<T>(device, p, n, beside);
+  else if constexpr (Op == ir::opcode::solve) solve_step<T>(device, p, n, scratch);
   else if constexpr (Op == ir::opcode::attention) attention_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::attention_gradient) attention_gradient_step<T>(device, p, n);
   else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");

@@ -60,9 +60,9 @@ struct row_sort<gpu> {
   /// A radix sort takes the rows and positions once more, and counters: less than half a byte for each index, and 1 MiB.
   static constexpr std::int64_t bytes(std::int64_t count) { return count <= by_merging ? 0 : count * 17 + (std::int64_t{1} << 20); }
 
-  static kernels::named_rows sorted(gpu& device, const kernels::named_rows& rows, const kernels::named_rows& spare, std::int64_t count, void* beside) {
+  static kernels::named_rows sorted(gpu& device, const kernels::named_rows& rows, const kernels::named_rows& spare, std::int64_t count, void* scratch) {
     if (count <= by_merging) return merge_sorted(device, rows, spare, count);
-    thrust_memory memory(beside, bytes(count));
+    thrust_memory memory(scratch, bytes(count));
     try {
       sort_rows(thrust::cuda::par_nosync(memory).on(cuda_detail::current_stream()), rows, count);
     } catch (const thrust::system_error& e) {

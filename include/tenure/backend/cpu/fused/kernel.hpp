@@ -34,7 +34,7 @@ using program_detail::places;
 using program_detail::position_of;
 using program_detail::stride_of;
 
-/// What a pass knows about the packet that it computes: whether the packet holds the chosen element of the row (chosen_element.hpp).
+/// What a pass knows about the packet that it computes: whether the packet holds the chosen element of the row (one_hot_select.hpp).
 enum class at_choice { unknown, elsewhere, there };
 
 template <class Code>
@@ -84,7 +84,7 @@ struct fused : program_detail::coded_kernel<Code> {
   /// True if it may run in blocks. Then a row_producer may compute rows before each block.
   static constexpr bool runs_in_blocks() { return is_cut; }
   /// True if it may store past the caches when its data does not fit into them.
-  static constexpr bool stores_past_caches() { return may_bypass_caches; }
+  static constexpr bool stores_non_temporal() { return may_bypass_caches; }
 
   /// True if run_iterations can run a loop whose body is this kernel.
   template <class Loop>
@@ -151,7 +151,7 @@ struct fused : program_detail::coded_kernel<Code> {
     return is_dynamic(word) ? args.number[word - program_detail::first_dynamic] : word;
   }
 
-  // ---- packets that are computed side by side: fused/side_by_side.hpp ----
+  // ---- packets that are interleaved: fused/interleaved.hpp ----
 
   static constexpr int ways(int pass);
   static constexpr int uses_of(int i, int pass);
@@ -162,11 +162,11 @@ struct fused : program_detail::coded_kernel<Code> {
   static constexpr bool has_long_chain = longest_chain(Pass) >= 200;
   static constexpr int in_group(int pass);
 
-  // ---- stores that bypass the caches: fused/past_caches.hpp ----
+  // ---- stores that bypass the caches: fused/non_temporal.hpp ----
 
   struct transposition;  // fused/transposed.hpp
   static constexpr bool covers(int a);
-  static constexpr bool writes_past_caches(int a);
+  static constexpr bool writes_non_temporal(int a);
   static constexpr bool waits_for_memory();
   static constexpr int covering = [] {
     int n = 0;
@@ -239,7 +239,7 @@ struct fused : program_detail::coded_kernel<Code> {
   static TENURE_LAYER void in_iteration(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& none, const P* carried,
                                    P* next, std::int64_t i, int n);
 
-  // ---- the chosen element of a row: fused/chosen_element.hpp ----
+  // ---- the chosen element of a row: fused/one_hot_select.hpp ----
 
   static constexpr bool counts_elements(int i);
   static constexpr bool is_choice(int i);

@@ -89,7 +89,7 @@ TENURE_LAYER void fused<Code>::store(const local_arguments& args, const position
     math::store<P>(lane, v);
     for (int l = 0; l < n; ++l) target[l * step] = lane[l];
   } else if constexpr (Partial) math::store_first<P>(target, v, n);
-  else if constexpr (may_bypass_caches && writes_past_caches(A)) {
+  else if constexpr (may_bypass_caches && writes_non_temporal(A)) {
     if (args.bypasses_caches) math::stream<P>(target, v);
     else math::store<P>(target, v);
   } else math::store<P>(target, v);

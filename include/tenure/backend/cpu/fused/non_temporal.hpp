@@ -23,7 +23,7 @@ constexpr bool fused<Code>::covers(int a) {
 }
 
 template <class Code>
-constexpr bool fused<Code>::writes_past_caches(int a) {
+constexpr bool fused<Code>::writes_non_temporal(int a) {
   for (int i = 0; i < record::instructions; ++i)
     if (at(i).what == kind::store && !at(i).row && !at(i).is_mask && at(i).access == a) return covers(a);
   return false;
@@ -43,7 +43,7 @@ constexpr bool fused<Code>::waits_for_memory() {
     if (at(i).what == kind::compute && !at(i).row) cycles += ops::instructions_of(effort_of(i));
   bool stores = false;
   for (int a = 0; a < record::accesses; ++a)
-    if (writes_past_caches(a)) stores = true, ++moved;  // through the caches, a line is read before it is stored
+    if (writes_non_temporal(a)) stores = true, ++moved;  // through the caches, a line is read before it is stored
   return stores && moved * static_cast<int>(sizeof(P)) >= bytes_in_cycle * cycles;
 }
 
@@ -70,7 +70,7 @@ bool fused<Code>::gains_by_bypassing(const local_arguments& args) {
       if (inside > result.length) return false;
     }
   for (int a = 0; a < record::accesses; ++a) {
-    if (!writes_past_caches(a)) continue;
+    if (!writes_non_temporal(a)) continue;
     if (reinterpret_cast<std::uintptr_t>(args.pointer[a]) % sizeof(P) != 0) return false;
     bool in_lines = row % line == 0, is_dense = row % lanes == 0;  // dense: each row begins where the row before it ends
     std::int64_t dense = row;

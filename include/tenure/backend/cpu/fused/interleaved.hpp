@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// How many packets a pass computes side by side.
+// How many packets a pass interleaves.
 #pragma once
 
 #include <tenure/backend/cpu/fused/kernel.hpp>
