@@ -80,8 +80,8 @@ inline int forks() {
 /// caller works itself, and never waits for a thread that has not started its work.
 class pool_executor final : public executor {
  public:
-  explicit pool_executor(int threads, std::int64_t least_work = 0) : pool_executor(threads, least_work, threads > 1 ? start_threads(threads - 1) : nullptr) {}
-  explicit pool_executor(Eigen::ThreadPoolInterface& theirs, std::int64_t least_work = 0) : pool_executor(theirs.NumThreads() + 1, least_work, nullptr) { pool_ = &theirs; }
+  explicit pool_executor(int threads, std::int64_t min_work = 0) : pool_executor(threads, min_work, threads > 1 ? start_threads(threads - 1) : nullptr) {}
+  explicit pool_executor(Eigen::ThreadPoolInterface& theirs, std::int64_t min_work = 0) : pool_executor(theirs.NumThreads() + 1, min_work, nullptr) { pool_ = &theirs; }
   ~pool_executor() {
     if (is_in_child()) {
       (void)own_.release();  // it would wait for threads that are not there
@@ -136,7 +136,7 @@ class pool_executor final : public executor {
     int end = 0;
   };
   struct job {
-    job(pool_executor* o, int most_workers) : owner(o), shares(static_cast<std::size_t>(most_workers)) {}
+    job(pool_executor* o, int max_workers) : owner(o), shares(static_cast<std::size_t>(max_workers)) {}
 
     void work(int worker) {
       for (int s = 0; s < workers; ++s) {
@@ -165,8 +165,8 @@ class pool_executor final : public executor {
     job* next_free = nullptr;
   };
 
-  pool_executor(int threads, std::int64_t least_work, std::unique_ptr<started_threads> own)
-      : executor(least_work), workers_(threads), own_(std::move(own)), pool_(own_.get()) {
+  pool_executor(int threads, std::int64_t min_work, std::unique_ptr<started_threads> own)
+      : executor(min_work), workers_(threads), own_(std::move(own)), pool_(own_.get()) {
     for (std::unique_ptr<job>& j : jobs_) {
       j = std::make_unique<job>(this, threads);
       let_go(*j);
@@ -223,24 +223,24 @@ class thread_pool {
   thread_pool& operator=(const thread_pool&) = default;
   ~thread_pool() = default;
   /// Uses as many threads as the machine can run at once.
-  thread_pool() : thread_pool(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, unsigned{most_threads}))) {}
-  /// Uses `threads` threads, including the caller's. Steps with less work than least_work, in elements times instructions, and
+  thread_pool() : thread_pool(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, unsigned{max_threads}))) {}
+  /// Uses `threads` threads, including the caller's. Steps with less work than min_work, in elements times instructions, and
   /// products with less than twice as many multiplications, stay on the caller's thread: to wake others would take longer
-  /// than they save. Throws tenure::error if threads < 1 or > most_threads, and std::system_error if the system cannot start a thread.
+  /// than they save. Throws tenure::error if threads < 1 or > max_threads, and std::system_error if the system cannot start a thread.
   /// In a child of fork(), which has no other threads, calls run on the caller's thread, with the same bits.
-  explicit thread_pool(int threads, std::int64_t least_work = usual_least_work)
-      : executor_(std::make_shared<detail::pool_executor>(checked(threads), least_work)) {}
+  explicit thread_pool(int threads, std::int64_t min_work = usual_least_work)
+      : executor_(std::make_shared<detail::pool_executor>(checked(threads), min_work)) {}
   /// Uses the caller's thread and the threads of an existing Eigen pool. The pool must outlive this object; other code may use it
   /// too.
-  explicit thread_pool(Eigen::ThreadPoolInterface& theirs, std::int64_t least_work = usual_least_work)
-      : executor_(std::make_shared<detail::pool_executor>(theirs, least_work)) {}
+  explicit thread_pool(Eigen::ThreadPoolInterface& theirs, std::int64_t min_work = usual_least_work)
+      : executor_(std::make_shared<detail::pool_executor>(theirs, min_work)) {}
 
   /// About 60 us of a kernel without transcendental functions, and 50 us of a product. The update of 100,000 weights, a million, took 26 us
   /// longer on two threads: the data must move between caches.
   static constexpr std::int64_t usual_least_work = std::int64_t{1} << 21;
 
   /// More than any machine has. A pool of n threads takes time and memory in proportion to n * n to make: 4 ms for 64, 3 s for these, on two cores.
-  static constexpr int most_threads = 4096;
+  static constexpr int max_threads = 4096;
 
   /// The number of threads, including the caller's.
   int threads() const { return executor_->workers(); }
@@ -260,7 +260,7 @@ class thread_pool {
 
   static int checked(int threads) {
     if (threads < 1) throw error("tenure: thread_pool: " + std::to_string(threads) + " threads: the caller's is one of them");
-    if (threads > most_threads) throw error("tenure: thread_pool: " + std::to_string(threads) + " threads: at most " + std::to_string(most_threads));
+    if (threads > max_threads) throw error("tenure: thread_pool: " + std::to_string(threads) + " threads: at most " + std::to_string(max_threads));
     return threads;
   }
 

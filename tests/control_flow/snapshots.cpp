@@ -12,7 +12,7 @@ namespace rule = tenure::program_detail;
 namespace {
 
 struct cost {
-  std::int64_t computed = 0, most_kept = 0;
+  std::int64_t computed = 0, max_kept = 0;
 };
 
 /// The iterations that are computed again on the way back through `trip_count` iterations, with this many snapshots besides the first state.
@@ -33,7 +33,7 @@ cost of(std::int64_t trip_count, std::int64_t snapshots) {
         at += n;
         REQUIRE(k <= snapshots);
         if (k > 0) kept[static_cast<std::size_t>(k)] = at;
-        c.most_kept = std::max(c.most_kept, k);
+        c.max_kept = std::max(c.max_kept, k);
       },
       [&](std::int64_t iteration) {
         REQUIRE(iteration == next--);
@@ -67,7 +67,7 @@ TEST_CASE("snapshots: no choice computes fewer iterations again, and there is ro
       INFO(n << " iterations, " << s << " snapshots");
       const cost c = of(n, s);
       CHECK(c.computed == best[static_cast<std::size_t>(s)][static_cast<std::size_t>(n)]);
-      CHECK(c.most_kept <= s);
+      CHECK(c.max_kept <= s);
     }
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("snapshots: an iteration is computed again at most r times while the b
   CHECK(of(2049, 2048).computed == 2049 - 1);  // every state is kept
   CHECK(of(2050, 2048).computed == 2 * 2050 - 2051);
   CHECK(of(100000, 2048).computed == 2 * 100000 - 2051);
-  CHECK(of(100000, 2048).most_kept == 2048);
+  CHECK(of(100000, 2048).max_kept == 2048);
   CHECK(of(595, 32).computed == 2 * 595 - 35);
   CHECK(of(596, 32).computed == 3 * 596 - 630);
   CHECK(rule::distance_of_snapshots(std::int64_t{1} << 40, 33) > 0);
@@ -88,5 +88,5 @@ TEST_CASE("snapshots: their number is that of the states in 256 KiB, within limi
   CHECK(rule::snapshots_of(1024, true) == 256);
   CHECK(rule::snapshots_of(1 << 20, true) == 32);
   CHECK(rule::snapshots_of(0, true) == 32);
-  CHECK(rule::snapshots_of(8, false) == rule::most_snapshots_of_device);
+  CHECK(rule::snapshots_of(8, false) == rule::max_snapshots_of_device);
 }

@@ -205,7 +205,7 @@ class generator {
     double bound = 0;
   };
   static constexpr double largest = 1 << 24;  // exact in float32, and its square in int64
-  static constexpr std::int64_t most_elements = 1500;
+  static constexpr std::int64_t max_elements = 1500;
 
   // ---- inputs ----
 
@@ -266,7 +266,7 @@ class generator {
     extents actual;
     for (int a = 0; a < rank; ++a) {
       axes.push_back(dice_.chance(0.15) ? dimension{} : dimensions_[static_cast<std::size_t>(dice_.below(3))]);
-      if (tenure::count(actual) * axes.back().length > most_elements) axes.back() = dimension{};
+      if (tenure::count(actual) * axes.back().length > max_elements) axes.back() = dimension{};
       actual.push_back(axes.back().length);
     }
     const bool strided = o_.strided && dice_.chance(0.2);
@@ -339,8 +339,8 @@ class generator {
     for (int tries = 0; tries < 6; ++tries) {
       const entry b = recent();
       const extents s = a.x.shape(), t = b.x.shape();
-      const bool fits = may_broadcast(s, t) && elements(s) * elements(t) < 4 * most_elements * most_elements;
-      if (fits && (!boolean || b.x.type() == dtype::boolean) && elements_joined(s, t) <= most_elements) return b;
+      const bool fits = may_broadcast(s, t) && elements(s) * elements(t) < 4 * max_elements * max_elements;
+      if (fits && (!boolean || b.x.type() == dtype::boolean) && elements_joined(s, t) <= max_elements) return b;
     }
     return number(boolean ? dtype::boolean : a.x.type());
   }
@@ -510,7 +510,7 @@ class generator {
   extents joined_actual(const extents& a, const extents& b) const {
     return ops::broadcast_with(actual_of(a), actual_of(b), [](std::int64_t x, std::int64_t) { return x; });
   }
-  bool may_broadcast_actual(const extents& a, const extents& b) const { return ops::broadcast_conflict(a, b) < 0 && tenure::count(joined_actual(a, b)) <= most_elements; }
+  bool may_broadcast_actual(const extents& a, const extents& b) const { return ops::broadcast_conflict(a, b) < 0 && tenure::count(joined_actual(a, b)) <= max_elements; }
 
   std::int64_t random_axes(int rank) { return dice_.chance(0.2) ? ops::all_axes(rank) : 1 + dice_.below(ops::all_axes(rank)); }
 
@@ -688,7 +688,7 @@ class generator {
     const std::int64_t length = start + (n == 0 ? 0 : (n - 1) * step + 1) + dice_.below(3);
     extents to = s;
     to[axis] = length;
-    if (elements(to) <= most_elements) add({ops::padded(e.x, axis, start, length, step), e.bound});
+    if (elements(to) <= max_elements) add({ops::padded(e.x, axis, start, length, step), e.bound});
   }
 
   void concat() {
@@ -707,7 +707,7 @@ class generator {
     if (!fits(b.x)) b = a;
     extents to = s;
     to[axis] = actual_of(s[axis]) + actual_of(b.x.shape()[axis]);
-    if (elements(to) <= most_elements) add_joined(ops::concatenated(a.x, b.x, axis), std::fmax(a.bound, b.bound));
+    if (elements(to) <= max_elements) add_joined(ops::concatenated(a.x, b.x, axis), std::fmax(a.bound, b.bound));
   }
 
   /// Often joined further along any axis, as blocks of a matrix are: parts in parts, and slices of them.
@@ -720,7 +720,7 @@ class generator {
       const value other = -input_like(x.type(), s);
       extents to = x.shape();
       to[axis] = actual_of(to[axis]) + s[axis];
-      if (elements(to) > most_elements) break;
+      if (elements(to) > max_elements) break;
       if (dice_.chance(0.4)) x = -x;
       x = behind || dice_.chance(0.5) ? ops::concatenated(other, x, axis) : ops::concatenated(x, other, axis);
       if (const std::int64_t n = actual_of(to[axis]); dice_.chance(0.3) && n > 1) x = ops::sliced(x, axis, 1, n - 1, 1);
@@ -740,7 +740,7 @@ class generator {
     extents to = s;
     to[axis] = s[axis] + actual_of(e.x.shape()[axis]);
     const auto computed = [&](const value& x) { return dice_.chance(0.7) ? -x : x; };
-    if (elements(to) <= most_elements) add_joined(ops::concatenated(computed(front), computed(e.x), axis), bound_of(e));
+    if (elements(to) <= max_elements) add_joined(ops::concatenated(computed(front), computed(e.x), axis), bound_of(e));
   }
 
   /// Slices of an axis, each computed further, put back beside each other in any order, as the gradient of slices is.
@@ -787,11 +787,11 @@ class generator {
   /// Elements and slices, which may overlap, leave gaps, come twice or have a step, put back where they were: the gradient of what reads them.
   void picks(const entry& e, int axis) {
     const extents s = e.x.shape();
-    const int n = 1 + dice_.below(5), most_step = 1 + dice_.below(3);
+    const int n = 1 + dice_.below(5), max_step = 1 + dice_.below(3);
     const bool are_elements = dice_.chance(0.5);
     value sum;
     for (int k = 0; k < n; ++k) {
-      const std::int64_t step = 1 + dice_.below(most_step), start = dice_.below(dice_.chance(0.3) ? std::min(step, s[axis]) : s[axis]);
+      const std::int64_t step = 1 + dice_.below(max_step), start = dice_.below(dice_.chance(0.3) ? std::min(step, s[axis]) : s[axis]);
       const std::int64_t most = (s[axis] - start + step - 1) / step, length = are_elements ? 1 : dice_.chance(0.3) ? most : 1 + dice_.below(most);
       value part = ops::sliced(e.x, axis, start, length, step);
       if (dice_.chance(0.7)) part = -part;
@@ -839,7 +839,7 @@ class generator {
     extents t = s;
     t[t.rank - 2] = depth;
     t[t.rank - 1] = dimensions_[0].how == dimension::fixed ? dimensions_[0].length : 1 + dice_.below(4);
-    if (elements(t) > most_elements) return;
+    if (elements(t) > max_elements) return;
     value y;
     switch (dice_.below(5)) {
       case 0: y = ops::transposed(e.x); break;
@@ -853,7 +853,7 @@ class generator {
     }
     extents to = s;
     to[to.rank - 1] = y.shape()[to.rank - 1];
-    if (elements(to) > most_elements) return;
+    if (elements(to) > max_elements) return;
     const bool flipped = dice_.chance(0.3);
     const value product = flipped ? ops::matrix_product(ops::transposed(y), ops::transposed(e.x)) : ops::matrix_product(e.x, y);
     add({product, std::fmax(bound, bound_of(e) * bound_of(e) * static_cast<double>(actual_of(depth)))});
@@ -869,7 +869,7 @@ class generator {
     for (int i = dice_.below(3); i > 0; --i) which.push_back(dice_.below(5));
     if (const extents other = recent().x.shape(); depth_ > 0 && other.rank <= 2 && elements(other) <= 24 && dice_.chance(0.7)) which = actual_of(other);
     extents to = ops::without_axes(s, std::int64_t{1} << axis);
-    if (elements(to) * tenure::count(which) > most_elements) return;
+    if (elements(to) * tenure::count(which) > max_elements) return;
     const value indices = new_indices(which, actual_of(s[axis]));
     made_.graph.check_bound({indices.id, s[axis], "gather"});
     add({ops::gathered(e.x, indices, axis), e.bound});
@@ -939,7 +939,7 @@ class generator {
       } else {
         to.push_back(s[a]);
       }
-    if (elements(to) > most_elements) return;
+    if (elements(to) > max_elements) return;
     const value indices = new_indices(which, extent);
     made_.graph.check_bound({indices.id, extent, "scatter"});
     if (!adds && dice_.chance(0.5)) return add({ops::scattered(indices, e.x, axis, made_.graph.intern(to)), bound});
@@ -1012,7 +1012,7 @@ class generator {
   void broadcast() {
     const entry e = recent();
     const extents s = e.x.shape();
-    if (s.rank > 4 || elements(s) > most_elements / 5) return;
+    if (s.rank > 4 || elements(s) > max_elements / 5) return;
     const int at = dice_.below(s.rank + 1);
     extents to;
     std::int64_t axes = 0;
@@ -1107,7 +1107,7 @@ class generator {
     grow_body(part::scan, own, [&] {
       const entry y = recent();
       outputs.push_back(next({g, inputs[0]}).id);
-      const bool fits = elements(y.x.shape()) * actual_of(length) <= most_elements;
+      const bool fits = elements(y.x.shape()) * actual_of(length) <= max_elements;
       outputs.push_back(fits ? y.x.id : inputs[0]);
       bound = bound_of_result(y);
     });

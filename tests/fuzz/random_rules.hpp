@@ -375,7 +375,7 @@ class rule_generator : public generator {
     grow_body(part::batch, own, [&] {
       for (int i = 1 + dice_.below(2); i > 0; --i) {
         const entry y = recent();
-        const bool fits = y.x.shape().rank < tenure::max_rank && elements(y.x.shape()) * actual_of(samples) <= most_elements;
+        const bool fits = y.x.shape().rank < tenure::max_rank && elements(y.x.shape()) * actual_of(samples) <= max_elements;
         outputs.push_back(fits ? y.x.id : inputs[0]);
         bounds.push_back(fits ? bound_of_result(y) : e.bound);
       }

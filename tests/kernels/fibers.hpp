@@ -152,7 +152,7 @@ class fiber_block {
     std::size_t asked_for;
     std::vector<unit> shared;
     unit warp_results[tenure::kernels::warp / 2] = {};
-    unit exchanged[tenure::kernels::most_threads] = {};
+    unit exchanged[tenure::kernels::max_threads] = {};
     bool is_last = false;
   };
   int index, thread;

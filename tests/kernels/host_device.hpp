@@ -62,7 +62,7 @@ struct device {
   template <class Name>
   void launch_fold(Name, const typename kernels::fused<Name>::arguments& args) {
     using kernel = kernels::fused<Name>;
-    run(kernel::fold_blocks(args.shape), kernels::most_threads, kernel::fold_bytes, [&](fiber_block& block) { kernel::fold_columns(block, args); });
+    run(kernel::fold_blocks(args.shape), kernels::max_threads, kernel::fold_bytes, [&](fiber_block& block) { kernel::fold_columns(block, args); });
   }
   template <class F>
   void for_each(std::int64_t n, const F& f) {
@@ -104,8 +104,8 @@ struct device {
   template <class Kernel>
   void run(int blocks, int threads, std::int64_t shared_bytes, Kernel kernel) {
     ++launches;
-    if (threads > kernels::most_threads || threads % kernels::warp != 0) throw std::logic_error("a launch of " + std::to_string(threads) + " threads a block");
-    if (shared_bytes > given.shared_bytes && shared_bytes > kernels::most_threads * 8) throw std::logic_error("a launch with more shared memory than there is");
+    if (threads > kernels::max_threads || threads % kernels::warp != 0) throw std::logic_error("a launch of " + std::to_string(threads) + " threads a block");
+    if (shared_bytes > given.shared_bytes && shared_bytes > kernels::max_threads * 8) throw std::logic_error("a launch with more shared memory than there is");
     // As on a GPU that has place for a few blocks, so that a block may begin when others have ended, or are half way.
     const int resident = std::min(blocks, 3);
     fibers all(threads, resident, seed);

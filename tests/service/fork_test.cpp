@@ -142,5 +142,5 @@ TEST_CASE("a child calls backward(), saves and ends by exit() with a static pool
 
 TEST_CASE("a number of threads that no machine has is refused") {
   CHECK_THROWS_WITH(tn::thread_pool(70000), "tenure: thread_pool: 70000 threads: at most 4096");
-  CHECK_THROWS_WITH(tn::thread_pool(tn::thread_pool::most_threads + 1), "tenure: thread_pool: 4097 threads: at most 4096");
+  CHECK_THROWS_WITH(tn::thread_pool(tn::thread_pool::max_threads + 1), "tenure: thread_pool: 4097 threads: at most 4096");
 }

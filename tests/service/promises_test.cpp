@@ -45,7 +45,7 @@ std::size_t stack_of(const F& f) {
 
 #if !TENURE_TEST_ADDRESS_SANITIZER && defined(__OPTIMIZE__)
 TEST_CASE("a product and its gradient take less than 40 KiB of stack, on a pool too") {
-  const auto most_of = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto max_count = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     const matrix a(tn::ones<float>(tn::shape<tn::dyn, tn::dyn>{}, m, k)), b(tn::ones<float>(tn::shape<tn::dyn, tn::dyn>{}, k, n)), at(tn::ones<float>(tn::shape<tn::dyn, tn::dyn>{}, k, m));
     float found[3] = {};
     const std::size_t bytes = stack_of([&] {
@@ -63,9 +63,9 @@ TEST_CASE("a product and its gradient take less than 40 KiB of stack, on a pool 
     CHECK(found[2] == Approx(size * sums * sums));
     return bytes;
   };
-  CHECK(most_of(300, 300, 300) <= 40 << 10);
-  CHECK(most_of(1024, 16, 2560) <= 40 << 10);  // transposed it is larger than the caches
-  CHECK(most_of(4096, 64, 128) <= 40 << 10);   // its gradient reads the rows of the product from cache
+  CHECK(max_count(300, 300, 300) <= 40 << 10);
+  CHECK(max_count(1024, 16, 2560) <= 40 << 10);  // transposed it is larger than the caches
+  CHECK(max_count(4096, 64, 128) <= 40 << 10);   // its gradient reads the rows of the product from cache
 }
 #endif
 

@@ -174,7 +174,7 @@ class counting final : public tn::executor {
  public:
   int steps = 0;
 
-  explicit counting(std::int64_t least_work) : executor(least_work) {}
+  explicit counting(std::int64_t min_work) : executor(min_work) {}
   int workers() const override { return 2; }
   void run(int count, block_function function, void* context) override {
     ++steps;
@@ -184,8 +184,8 @@ class counting final : public tn::executor {
 
 TEST_CASE("a step with less work than the least stays on the caller's thread") {
   std::mt19937_64 engine(1);
-  const auto steps = [](std::int64_t least_work, auto f, const auto&... x) {
-    counting on(least_work);
+  const auto steps = [](std::int64_t min_work, auto f, const auto&... x) {
+    counting on(min_work);
     const tn::detail::execution_scope scope(&on);
     tn::compile(f)(x...);
     return on.steps;

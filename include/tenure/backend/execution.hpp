@@ -18,7 +18,7 @@ class executor {
   using block_function = void (*)(void* context, int block, int worker);
 
   executor() = default;
-  explicit executor(std::int64_t least_work) : least_work_(least_work) {}
+  explicit executor(std::int64_t min_work) : min_work_(min_work) {}
   executor(const executor&) = delete;
   executor& operator=(const executor&) = delete;
 
@@ -28,13 +28,13 @@ class executor {
   virtual int workers() const = 0;
 
   /// Is a step with this much work, in elements times instructions, worth handing over? Other steps stay on the caller's thread.
-  bool gains_by(std::int64_t work) const { return work >= least_work_; }
+  bool gains_by(std::int64_t work) const { return work >= min_work_; }
 
  protected:
   ~executor() = default;
 
  private:
-  std::int64_t least_work_ = 0;
+  std::int64_t min_work_ = 0;
 };
 
 namespace detail {

@@ -78,8 +78,8 @@ class replacement {
   }
 
   void write(std::span<const std::byte> bytes) {
-    if (buffer_.size() + bytes.size() > most_buffered) flush();
-    if (bytes.size() > most_buffered) write_through(bytes);
+    if (buffer_.size() + bytes.size() > max_buffered) flush();
+    if (bytes.size() > max_buffered) write_through(bytes);
     else buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
   }
 
@@ -95,7 +95,7 @@ class replacement {
   }
 
  private:
-  static constexpr std::size_t most_buffered = 1 << 16;
+  static constexpr std::size_t max_buffered = 1 << 16;
 
   std::string part(std::uint64_t number) const { return target_.native() + ".tenure-part" + std::to_string(number); }
 

@@ -27,8 +27,8 @@ class builder : public symbol_table {
   using rewriting = node_id (*)(builder&, const node&);
 
   constexpr builder() = default;
-  /// An empty graph with at most `most_shapes` different shapes. The ids allow 32767.
-  constexpr explicit builder(int most_shapes) : most_shapes_(most_shapes) {}
+  /// An empty graph with at most `max_shapes` different shapes. The ids allow 32767.
+  constexpr explicit builder(int max_shapes) : max_shapes_(max_shapes) {}
 
   /// An empty graph with the shapes, symbols and constraints of another. A pass starts with it. The bodies stay in the memory of the other
   /// graph, which must live as long: a copy for each pass took a third of the time of a program with ten bodies. A pass that writes bodies
@@ -105,8 +105,8 @@ class builder : public symbol_table {
       const int found = by_hash_.find(hash_of(s), [&](int i) { return known[i] == s; });
       if (found >= 0) return static_cast<std::int16_t>(found);
     }
-    if (count == most_shapes_) {
-      refuse({diagnostic::kind::shapes, most_shapes_});
+    if (count == max_shapes_) {
+      refuse({diagnostic::kind::shapes, max_shapes_});
       return 0;
     }
     return static_cast<std::int16_t>(shapes_.push_back(s));
@@ -326,7 +326,7 @@ class builder : public symbol_table {
   bool rewrites_ = false;
   array<node> nodes_;
   array<extents> shapes_;
-  int most_shapes_ = 32767;
+  int max_shapes_ = 32767;
   index by_hash_;  // contains the first indexed_ shapes
   int indexed_ = 0;
   array<bound> bounds_;

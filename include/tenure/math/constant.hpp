@@ -71,19 +71,19 @@ constexpr real floor_divide(real x, real y) {
   return whole != 0 ? whole : is_negative(x) == is_negative(y) ? 0 : -0.0L;
 }
 
-inline constexpr real most_exponent = 11356;  // exp(11357) is more than the greatest long double
+inline constexpr real max_exponent = 11356;  // exp(11357) is more than the greatest long double
 
 constexpr real expm1(real x) {
   if (!(x > -50)) return x != x ? x : -1;
   if (x == 0) return x;
-  if (x > most_exponent) return infinity;
+  if (x > max_exponent) return infinity;
   const real k = round(x / ln2), r = x - k * 0x1.62e42fefp-1L - k * (ln2 - 0x1.62e42fefp-1L);
   real sum = 0;
   for (int n = 24; n > 0; --n) sum = (sum + 1) * r / n;
   const real factor = scaled(1, static_cast<int>(k));
   return sum * factor + (factor - 1);
 }
-constexpr real exp(real x) { return x != x ? x : x < -most_exponent ? 0 : x < 0 ? 1 / (expm1(-x) + 1) : expm1(x) + 1; }
+constexpr real exp(real x) { return x != x ? x : x < -max_exponent ? 0 : x < 0 ? 1 / (expm1(-x) + 1) : expm1(x) + 1; }
 
 /// 2 artanh(s) for small s.
 constexpr real log_series(real s) {
@@ -140,7 +140,7 @@ constexpr real pow(real x, real y) {
   if (x == -1) return flips ? -1 : 1;
   const real exponent = y * log(abs(x));
   real power = 1;
-  if (is_integer && y > -1025 && y < 1025 && abs(exponent) < most_exponent) {
+  if (is_integer && y > -1025 && y < 1025 && abs(exponent) < max_exponent) {
     real base = abs(x);
     for (int n = static_cast<int>(abs(y)); n > 0; n /= 2) {
       if (n % 2 != 0) power *= base;

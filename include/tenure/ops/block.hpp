@@ -157,7 +157,7 @@ constexpr value looked_up_in(value y, const extents& shape, const block& b) {
 
 /// An array of so many elements is replaced as a whole, in one kernel with the operations around it. A step that writes only the block takes as
 /// long as that.
-inline constexpr std::int64_t most_replaced = 64;
+inline constexpr std::int64_t max_replaced = 64;
 
 /// Whether the block is one long along its axes but the last, and along whole axes between them.
 constexpr bool is_piece(const block& b, const extents& of_block) {
@@ -220,7 +220,7 @@ constexpr value write_block(value x, value y, const block& b) {
   if (b.positioned == 0) return y;
   ir::builder& g = *x.graph;
   require_block_inside(x, b, call);
-  const bool is_small = all_static(x.shape()) && count(x.shape()) <= most_replaced;
+  const bool is_small = all_static(x.shape()) && count(x.shape()) <= max_replaced;
   bool is_one_long = true, is_empty = false;
   for (int a = 0; a < b.axes.size(); ++a) {
     if (b.axes[a].is_whole()) continue;

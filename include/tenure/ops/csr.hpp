@@ -12,7 +12,7 @@
 namespace TENURE_NAMESPACE {
 namespace ops {
 
-inline constexpr std::int64_t most_of_int32 = 0x7fffffff;
+inline constexpr std::int64_t max_of_int32 = 0x7fffffff;
 
 /// Where a block stands in the list of all operands, which begins with the variables: its values, and after them its index if it has one.
 struct csr_place {
@@ -91,7 +91,7 @@ struct csr {
       std::int64_t columns = 0;
       for (int v = 0; v < Blocks::variables; ++v) columns = g.derived(ir::symbol::kind::sum, columns, elements_of(x[v]));
       for (const std::int64_t n : {elements, columns})
-        if (!is_static(n)) g.require_at_least(most_of_int32, n, name);
+        if (!is_static(n)) g.require_at_least(max_of_int32, n, name);
     }
     if constexpr (Part == csr_part::rows) {
       const value before = counting(g, found.position, g.intern({1, {rows}}), 0);
@@ -161,7 +161,7 @@ struct csr_blocks {
     for (int v = 0; v < Variables; ++v)
       if (all_static(shapes[v])) columns += count(shapes[v]);
     const std::int64_t elements = is_static(found.samples) ? found.samples * found.rows * found.width : 0;
-    if (!has_index || columns > ops::most_of_int32 || elements > ops::most_of_int32) found.position = dtype::int64;
+    if (!has_index || columns > ops::max_of_int32 || elements > ops::max_of_int32) found.position = dtype::int64;
     return found;
   }
 

@@ -175,10 +175,10 @@ struct take_along {
 
  private:
   /// An extent from which a read at a computed position costs less than a comparison with every position, which fuses.
-  static constexpr std::int64_t least_gathered = 64;
+  static constexpr std::int64_t min_gathered = 64;
   template <int at, class S, class J>
   static constexpr bool reads_positions = [] {
-    bool reads = S::is_static && J::is_static && S::value[at] >= least_gathered;
+    bool reads = S::is_static && J::is_static && S::value[at] >= min_gathered;
     for (int d = 0; d < S::rank; ++d) reads = reads && (d == at || S::value[d] == J::value[d]);
     return reads;
   }();

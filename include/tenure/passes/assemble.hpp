@@ -27,9 +27,9 @@ class assembly {
   /// A gap of at most so many slots is short, or, where slots differ, a gap of so many elements along the axis.
   static constexpr std::int64_t units_of_gap = 16;
   /// Constants for single units of short gaps: at most so many, and two for each part.
-  static constexpr std::int64_t most_units = 8;
+  static constexpr std::int64_t max_units = 8;
   /// Each longer gap of another extent is a kernel of its own.
-  static constexpr int most_gaps = 4;
+  static constexpr int max_gaps = 4;
 
   struct slot {
     value part;
@@ -253,7 +253,7 @@ class assembly {
     int runs = 0;               // of slots without a gap between them
     std::int64_t units = 0;     // of all short gaps
     int others = 0;             // different extents of gaps that are not short
-    std::int64_t other[most_gaps + 1] = {};
+    std::int64_t other[max_gaps + 1] = {};
 
     constexpr bool is_short(std::int64_t gap) const { return gap <= units_of_gap * unit; }
     constexpr void see(std::int64_t gap) {
@@ -261,7 +261,7 @@ class assembly {
         units += gap / unit;
         return;
       }
-      bool known = others > most_gaps;
+      bool known = others > max_gaps;
       for (int i = 0; i < others && !known; ++i) known = other[i] == gap;
       if (!known) other[others++] = gap;
     }
@@ -287,7 +287,7 @@ class assembly {
       found.covered += x.extent(to.axis);
     }
     found.see(to.length() - end);
-    found.by_unit = found.units <= 2 * std::int64_t{layer.size()} + most_units;
+    found.by_unit = found.units <= 2 * std::int64_t{layer.size()} + max_units;
     return found;
   }
 
@@ -296,7 +296,7 @@ class assembly {
     if (!is_static(to.length()) || layer[0].part.type() == dtype::boolean) return false;
     const gaps g = gaps_of(layer, to);
     if (g.covered == to.length() && layer.size() > 1) return true;
-    if (g.others > most_gaps) return false;
+    if (g.others > max_gaps) return false;
     if (g.runs > 1) return true;
     const bool is_row_of_slots = g.are_slots && g.others == 0 && g.by_unit;
     const bool is_thin = 8 * (to.length() - g.covered) <= to.length(), is_small = all_static(to.shape) && count(to.shape) <= small_array;

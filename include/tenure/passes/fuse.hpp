@@ -167,7 +167,7 @@ class fuser {
   /// Moves a product of arguments to the place directly before the kernel that reads it first, over kernels that do not read it. Then the kernel can
   /// run as its epilogue. Operands that the plan computes would live longer.
   constexpr void delay_products() {
-    constexpr int most_passed = 4;
+    constexpr int max_passed = 4;
     const int count = at_.size();
     ir::array<int> order(count), place(count);  // the fusion groups from the last step to the first
     bool any = false;
@@ -178,7 +178,7 @@ class fuser {
       if (!is_source(g_[root_[g_[id].in[0]]].op) || !is_source(g_[root_[g_[id].in[1]]].op)) continue;
       const int reader = notes_[id].lower / 2;  // only kernels have moved, so the product is still at its place
       int to = p - 1;
-      while (to > 0 && p - to <= most_passed && order[to] != reader && at_[order[to]].opaque == ir::none) --to;
+      while (to > 0 && p - to <= max_passed && order[to] != reader && at_[order[to]].opaque == ir::none) --to;
       if (to < 0 || order[to] != reader || at_[reader].opaque != ir::none || to == p - 1) continue;
       for (int i = p; i > to + 1; --i) order[i] = order[i - 1];
       order[to + 1] = p;

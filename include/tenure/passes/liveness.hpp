@@ -41,14 +41,14 @@ struct liveness_of_bodies {
 /// The first `count` outputs of a body are its first inputs in the next iteration. Marks those that an iteration needs for its marked outputs, until nothing
 /// changes, or all of them after so many rounds. needed_for(outputs) gives the needed inputs. Returns those of the last round.
 template <class NeededFor>
-constexpr mark_list live_over_iterations(mark_list& outputs, int count, int most_rounds, NeededFor needed_for) {
+constexpr mark_list live_over_iterations(mark_list& outputs, int count, int max_rounds, NeededFor needed_for) {
   mark_list inputs;
   int rounds = 0;
   for (bool again = true; again; ++rounds) {
     again = false;
     inputs = needed_for(outputs);
     for (int i = 0; i < count; ++i)
-      if ((inputs[i] || rounds == most_rounds) && !outputs[i]) outputs[i] = again = true;
+      if ((inputs[i] || rounds == max_rounds) && !outputs[i]) outputs[i] = again = true;
   }
   return inputs;
 }
@@ -78,9 +78,9 @@ constexpr liveness_of_bodies liveness_of(const ir::graph_view& g, const ir::cont
     d.inputs_of_second = inputs_needed(g.body_at(c.bodies[1]), read);
     return d;
   }
-  constexpr int most_rounds = 8;  // after them all carries count as needed: in a delay line of n carries each round finds one more of them
+  constexpr int max_rounds = 8;  // after them all carries count as needed: in a delay line of n carries each round finds one more of them
   const auto over_iterations = [&](int body, int count, mark_list& out, mark_list& in) {
-    in = live_over_iterations(out, count, most_rounds, [&](const mark_list& marked) { return inputs_needed(g.body_at(c.bodies[body]), marked); });
+    in = live_over_iterations(out, count, max_rounds, [&](const mark_list& marked) { return inputs_needed(g.body_at(c.bodies[body]), marked); });
   };
   if (c.what == kind::while_loop) {
     d.of_first = mark_list(1, 1);

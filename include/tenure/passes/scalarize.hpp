@@ -13,17 +13,17 @@
 namespace TENURE_NAMESPACE::passes {
 
 /// The numbers that an array of a region may have for each sample: a 6 x 6 matrix.
-inline constexpr std::int64_t most_scalars = 36;
+inline constexpr std::int64_t max_scalars = 36;
 /// The arithmetic operations of a region for each sample. More take long to compile, and need many kernels.
-inline constexpr std::int64_t most_scalar_operations = 768;
+inline constexpr std::int64_t max_scalar_operations = 768;
 /// The same for a product with a matrix that all samples share. Otherwise it is one product for all samples, which does well if it is not tiny.
-inline constexpr std::int64_t most_shared_operations = 128;
+inline constexpr std::int64_t max_shared_operations = 128;
 /// A row of so many numbers fills a register of a kernel over arrays. Such a kernel reads slices of it in place, adds and sums it.
 inline constexpr std::int64_t wide_row = 8;
 /// What an operation between short rows costs a kernel over arrays, in operations on numbers: about a step of its own.
 inline constexpr std::int64_t cost_of_short_rows = 16;
 /// As many samples as a register has doubles. With 8 samples a maximum over 6 x 6 takes an eighth of the time of a kernel over arrays, with 32 a tenth.
-inline constexpr std::int64_t least_samples = 8;
+inline constexpr std::int64_t min_samples = 8;
 
 namespace rules {
 /// (-x) * y as the operand of a sum: its sign becomes that of the sum. Derivatives of differences and quotients end so.
@@ -83,7 +83,7 @@ class scalarizer {
     return n;
   }
   constexpr std::int64_t scalars(node_id id) const { return scalars(g_.shape_of(id)); }
-  constexpr bool is_small(node_id id) const { return scalars(id) > 0 && scalars(id) <= most_scalars; }
+  constexpr bool is_small(node_id id) const { return scalars(id) > 0 && scalars(id) <= max_scalars; }
 
   /// The axis of the operand of a broadcast that holds the samples, or -1 if all samples share the operand.
   constexpr int sample_axis(const ir::node& broadcast) const {
@@ -126,12 +126,12 @@ class scalarizer {
       case opcode::broadcast: return sample_axis(n) < 0 ? all_static(g_.shape_of(n.in[0])) : sample_axis(n) == 0 && is_small(n.in[0]);
       case opcode::matmul:
         if (g_.shapes[n.shape].rank == 2) return is_shared_product(id);
-        return is_small(n.in[0]) && is_small(n.in[1]) && operations(id) <= most_scalar_operations;
+        return is_small(n.in[0]) && is_small(n.in[1]) && operations(id) <= max_scalar_operations;
       default: return false;
     }
   }
 
-  constexpr bool is_shared_product(node_id id) const { return shared_product_of(id).rows != none && operations(id) <= most_shared_operations; }
+  constexpr bool is_shared_product(node_id id) const { return shared_product_of(id).rows != none && operations(id) <= max_shared_operations; }
 
   /// The arithmetic operations for each sample.
   constexpr std::int64_t operations(node_id id) const {
@@ -206,7 +206,7 @@ class scalarizer {
     for (node_id id = 0; id < g_.count; ++id) {
       if (region[id] == none) continue;
       const int of = root(id);
-      is_scalarized_[id] = gains[of] > 0 && gains[of] >= losses[of] && work[of] <= most_scalar_operations;
+      is_scalarized_[id] = gains[of] > 0 && gains[of] >= losses[of] && work[of] <= max_scalar_operations;
     }
   }
 
@@ -430,14 +430,14 @@ class scalarizer {
 };
 
 /// Whether vmap took a function over at least so many samples. A run-time extent is enough.
-constexpr bool may_scalarize(const ir::graph_view& g, std::int64_t least = least_samples) {
+constexpr bool may_scalarize(const ir::graph_view& g, std::int64_t least = min_samples) {
   for (int i = 0; i < g.samples.count; ++i)
     if (!is_static(g.samples.at[i]) || g.samples.at[i] >= least) return true;
   return false;
 }
 
 /// Replaces arrays of few numbers for each of many samples by nodes of one number for each sample. `least` is at least 2.
-constexpr ir::builder scalarize(const ir::graph_view& g, std::int64_t least = least_samples) {
+constexpr ir::builder scalarize(const ir::graph_view& g, std::int64_t least = min_samples) {
   ir::builder now = cse(g);
   for (int i = 0; i < g.samples.count; ++i) {
     const bool has_many = !is_static(g.samples.at[i]) || g.samples.at[i] >= least;

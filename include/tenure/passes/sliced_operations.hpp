@@ -18,12 +18,12 @@ class sliced_operations {
   static constexpr value of(const value& x) {
     const ir::node n = x.node();
     if (n.op != ir::opcode::slice || !is_cheap(ops::operand_of(x, 0).node().op)) return x;
-    int left = most_operations;
+    int left = max_operations;
     return is_possible(ops::operand_of(x, 0), n, left) ? slice_of(ops::operand_of(x, 0), n) : x;
   }
 
  private:
-  static constexpr int most_operations = 16;
+  static constexpr int max_operations = 16;
 
   static constexpr bool is_cheap(ir::opcode op) {
     return op == ir::opcode::neg || op == ir::opcode::add || op == ir::opcode::sub || op == ir::opcode::mul;

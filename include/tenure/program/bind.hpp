@@ -77,7 +77,7 @@ TENURE_INLINE void* pointer_of(const call_memory& m, const std::int64_t* offsets
 
 /// The largest number of bindings, or of numbers, of a step. It is at least 1.
 template <class Program>
-constexpr int most_of(int bound_step::*count) {
+constexpr int max_count(int bound_step::*count) {
   int most = 1;
   for (int i = 0; i < Program::step_count; ++i)
     if (const int n = Program::tables.steps[i].*count; n > most) most = n;

@@ -22,7 +22,7 @@ TENURE_INLINE void for_each_number(const F& f) {
 /// then an iteration of a sum takes 8 ns in place of 1.
 template <class Body, int Carries, class... Bodies>
 struct state_in_registers {
-  static constexpr std::int64_t most_bytes = 256;
+  static constexpr std::int64_t max_bytes = 256;
   struct list {
     std::int64_t bytes[Carries + 1] = {}, offset[Carries + 1] = {}, total = 0;
   };
@@ -36,7 +36,7 @@ struct state_in_registers {
     return l;
   }();
   template <class Machine>
-  static constexpr bool fits = carries.total > 0 && carries.total <= most_bytes && (Machine::template runs_in_registers<Body>() && ... && Machine::template runs_in_registers<Bodies>());
+  static constexpr bool fits = carries.total > 0 && carries.total <= max_bytes && (Machine::template runs_in_registers<Body>() && ... && Machine::template runs_in_registers<Bodies>());
 
   alignas(64) std::byte now[carries.total + 1], next[carries.total + 1];
 

@@ -18,7 +18,7 @@ constexpr std::int64_t snapshots_of(std::int64_t bytes, bool is_host) {
   const std::int64_t fitting = bytes > 0 ? (std::int64_t{1} << 18) / bytes : 32, most = is_host ? 2048 : 256;
   return fitting < 32 ? 32 : fitting > most ? most : fitting;
 }
-inline constexpr int most_snapshots_of_device = 256;
+inline constexpr int max_snapshots_of_device = 256;
 
 /// How many iterations after a snapshot the next one is taken, if `trip_count` >= 2 iterations after it are to go and `places` >= 2 snapshots fit, with this
 /// one. With few iterations it is 1: then every state is kept.

@@ -133,9 +133,9 @@ class pool {
     };
     list lists[classes];
     std::size_t owned;        // bytes that malloc gave. The lock guards these and the lists
-    std::size_t most_in_use;  // as the last misses saw it, at most misses_remembered; memory in the caches of threads is in use
-    std::size_t most_before;  // as the misses_remembered before these saw it
-    std::size_t most_owned;   // since glibc has been asked to return memory
+    std::size_t max_in_use;  // as the last misses saw it, at most misses_remembered; memory in the caches of threads is in use
+    std::size_t max_before;  // as the misses_remembered before these saw it
+    std::size_t max_owned;   // since glibc has been asked to return memory
     std::uint32_t misses;     // takes that called malloc
 
     // A spin lock. It is held for a few instructions only.
@@ -235,10 +235,10 @@ class pool {
     shared.owned += detail::size_class_bytes(c);
     shared.lists[c].last_take = ++shared.misses;
     const std::size_t in_use = shared.owned - shared.kept();
-    if (shared.misses % misses_remembered == 0) shared.most_before = shared.most_in_use, shared.most_in_use = 0;
+    if (shared.misses % misses_remembered == 0) shared.max_before = shared.max_in_use, shared.max_in_use = 0;
     const auto larger = [](std::size_t a, std::size_t b) { return a > b ? a : b; };
-    shared.most_in_use = larger(shared.most_in_use, in_use);
-    const std::size_t limit = larger(always_kept, 2 * larger(shared.most_in_use, shared.most_before));
+    shared.max_in_use = larger(shared.max_in_use, in_use);
+    const std::size_t limit = larger(always_kept, 2 * larger(shared.max_in_use, shared.max_before));
     link* freed = nullptr;
     for (int oldest; shared.owned > limit && (oldest = shared.longest_unused()) >= 0;) {
       shared_cache::list& from = shared.lists[oldest];
@@ -249,9 +249,9 @@ class pool {
       block->next = freed;
       freed = block;
     }
-    shared.most_owned = larger(shared.most_owned, shared.owned);
-    const bool shrinks = shared.most_owned > always_kept && shared.owned <= shared.most_owned / 2;
-    if (shrinks) shared.most_owned = shared.owned;
+    shared.max_owned = larger(shared.max_owned, shared.owned);
+    const bool shrinks = shared.max_owned > always_kept && shared.owned <= shared.max_owned / 2;
+    if (shrinks) shared.max_owned = shared.owned;
     shared.release();
     free_list(freed);
     if (shrinks) return_to_system();

@@ -193,7 +193,7 @@ class profiler {
 
  private:
   static constexpr double never = 1e30;
-  static constexpr double least_cost = 1e-9;  // of an operation without elements, so that each step is divided over something
+  static constexpr double min_cost = 1e-9;  // of an operation without elements, so that each step is divided over something
 
   /// A part of the time of a step.
   struct charge {
@@ -256,7 +256,7 @@ class profiler {
       const double trip_count = is_whole ? 1 : outer.cost;
       if (!charge_bodies<Program>(s, symbols, c, trip_count)) {
         c.operation = name_of_operation(g, id, symbols);
-        c.cost = std::max(trip_count * cost_beside_others<plan<Program, cpu_device>>(g, id), least_cost);
+        c.cost = std::max(trip_count * cost_beside_others<plan<Program, cpu_device>>(g, id), min_cost);
         charges_.push_back(std::move(c));
       }
     }

@@ -12,7 +12,7 @@
 namespace TENURE_NAMESPACE::kernels {
 
 inline constexpr int warp = 32;
-inline constexpr int most_threads = 256;
+inline constexpr int max_threads = 256;
 
 /// Combines the values of `team` neighbouring threads and returns the result to each of them. `team` is a power of two; if it is
 /// larger than a warp, it is the whole block. The order of the combination depends only on `team`.

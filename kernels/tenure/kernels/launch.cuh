@@ -55,7 +55,7 @@ class device_block {
 // The type of the arguments contains all that the signature needs, because g++ compiles the signature before the code of a name
 // is defined.
 template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
-__global__ void __launch_bounds__(most_threads) fused_kernel(const __grid_constant__ fused_arguments<T, Pointers, Numbers> args) {
+__global__ void __launch_bounds__(max_threads) fused_kernel(const __grid_constant__ fused_arguments<T, Pointers, Numbers> args) {
   using kernel = fused<code_name<A, B>>;
   extern __shared__ uint4 shared[];
   device_block block(shared);
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(most_threads) fused_kernel(const __grid_consta
 }
 
 template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
-__global__ void __launch_bounds__(most_threads) fold_kernel(const __grid_constant__ fused_arguments<T, Pointers, Numbers> args) {
+__global__ void __launch_bounds__(max_threads) fold_kernel(const __grid_constant__ fused_arguments<T, Pointers, Numbers> args) {
   using kernel = fused<code_name<A, B>>;
   extern __shared__ uint4 shared[];
   device_block block(shared);
@@ -71,32 +71,32 @@ __global__ void __launch_bounds__(most_threads) fold_kernel(const __grid_constan
 }
 
 template <class F>
-__global__ void __launch_bounds__(most_threads) element_kernel(const __grid_constant__ F f, std::int64_t n) {
+__global__ void __launch_bounds__(max_threads) element_kernel(const __grid_constant__ F f, std::int64_t n) {
   const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) f(i);
 }
 
-/// Launches the fused kernel. `most_shared` is the shared_bytes of the device_limits that the shape was computed with.
+/// Launches the fused kernel. `max_shared` is the shared_bytes of the device_limits that the shape was computed with.
 template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
-void launch(code_name<A, B>, const fused_arguments<T, Pointers, Numbers>& args, int most_shared, cudaStream_t stream) {
+void launch(code_name<A, B>, const fused_arguments<T, Pointers, Numbers>& args, int max_shared, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(args.shape.blocks()), threads = static_cast<unsigned>(args.shape.threads);
   using kernel = fused<code_name<A, B>>;
   const std::int64_t shared = kernel::shared_bytes(args.shape);
   if constexpr (kernel::kept_rows + kernel::column_sums > 0)
     if (shared > device_limits{}.shared_bytes)  // if this call fails, the launch fails too and reports it
-      cudaFuncSetAttribute(fused_kernel<A, B, T, Pointers, Numbers>, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared);
+      cudaFuncSetAttribute(fused_kernel<A, B, T, Pointers, Numbers>, cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared);
   fused_kernel<A, B><<<blocks, threads, static_cast<std::size_t>(shared), stream>>>(args);
 }
 template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
 void launch_fold(code_name<A, B>, const fused_arguments<T, Pointers, Numbers>& args, cudaStream_t stream) {
   using kernel = fused<code_name<A, B>>;
   const auto blocks = static_cast<unsigned>(kernel::fold_blocks(args.shape));
-  if (blocks > 0) fold_kernel<A, B><<<blocks, most_threads, kernel::fold_bytes, stream>>>(args);
+  if (blocks > 0) fold_kernel<A, B><<<blocks, max_threads, kernel::fold_bytes, stream>>>(args);
 }
 template <class F>
-void launch_elements(const F& f, std::int64_t n, int most_blocks, cudaStream_t stream) {
-  const std::int64_t wanted = ceil_div(n, most_threads);
-  if (n > 0) element_kernel<<<static_cast<unsigned>(wanted < most_blocks ? wanted : most_blocks), most_threads, 0, stream>>>(f, n);
+void launch_elements(const F& f, std::int64_t n, int max_blocks, cudaStream_t stream) {
+  const std::int64_t wanted = ceil_div(n, max_threads);
+  if (n > 0) element_kernel<<<static_cast<unsigned>(wanted < max_blocks ? wanted : max_blocks), max_threads, 0, stream>>>(f, n);
 }
 
 }  // namespace tenure::kernels

@@ -58,12 +58,12 @@ struct scratch_parts {
   static constexpr index line = 64 / sizeof(T);
 };
 template <class T>
-constexpr index whole_packets(index n) { return ceil_div(n, most_lanes<T>) * most_lanes<T>; }
+constexpr index whole_packets(index n) { return ceil_div(n, max_lanes<T>) * max_lanes<T>; }
 
 /// C = A B or C += A B for whole packets of columns. B and C are row-major, and B is small enough for the cache.
 template <class T>
 void block_product(index m, index n, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, bool accumulate) {
-  constexpr index lanes = most_lanes<T>;
+  constexpr index lanes = max_lanes<T>;
   for (index left = n / lanes, wide = 0; left > 0; left -= wide, b += wide * lanes, c += wide * lanes) {
     wide = ceil_div(left, ceil_div(left, tile_shape<T>::packets_wide));
     panel_of<T>(wide)(m, k, a, b, ldb, c, ldc, lanes, accumulate ? sums_in_c::go_on : sums_in_c::are);
@@ -89,8 +89,8 @@ struct turned {
   static void product(index m, index columns, matrix_ref<T> a, const T* b, index first, index count, T* c, index ldc) {
     b += first * columns;
     for (index j = 0; j < count; j += width, b += columns * width) {
-      const index wide = ceil_div(count - j, most_lanes<T>);
-      panel_of<T>(wide)(m, columns, a, b, width, c + j, ldc, most_lanes<T>, sums_in_c::are);
+      const index wide = ceil_div(count - j, max_lanes<T>);
+      panel_of<T>(wide)(m, columns, a, b, width, c + j, ldc, max_lanes<T>, sums_in_c::are);
     }
   }
 };
@@ -98,7 +98,7 @@ struct turned {
 /// A matrix whose rows are whole packets and follow each other in memory. It is x itself, or a copy of x with zeros at the end of each row.
 template <class T>
 matrix_ref<T> in_packets(index rows, index columns, matrix_ref<T> x, T* memory) {
-  if (x.col_stride == 1 && x.row_stride == columns && columns % most_lanes<T> == 0) return x;
+  if (x.col_stride == 1 && x.row_stride == columns && columns % max_lanes<T> == 0) return x;
   const index width = whole_packets<T>(columns);
   if (rows > 0) pack<T>(rows, columns, width, x, memory);
   return {memory, width, 1};
@@ -107,7 +107,7 @@ matrix_ref<T> in_packets(index rows, index columns, matrix_ref<T> x, T* memory) 
 /// to[i] = the combination of all lanes of packet i. There are `count` packets, a multiple of the lanes.
 template <class T, class Combine>
 void fold_lanes(const T* from, index count, T* to, Combine combine) {
-  constexpr index lanes = most_lanes<T>, side = widest<T>(32 / sizeof(T), 32 / sizeof(T));
+  constexpr index lanes = max_lanes<T>, side = widest<T>(32 / sizeof(T), 32 / sizeof(T));
   using packet = packet_of<T, side>;
   for (index i = 0; i < count; i += side) {
     packet all[side];
@@ -125,19 +125,19 @@ void fold_lanes(const T* from, index count, T* to, Combine combine) {
 /// Copies the first `count` numbers of each row. Rows are short: a call of memcpy would take as long as the copy.
 template <class T>
 void copy_columns(const T* from, index from_stride, index rows, index count, T* to, index to_stride) {
-  using packet = packet_of<T, most_lanes<T>>;
+  using packet = packet_of<T, max_lanes<T>>;
   for (index r = 0; r < rows; ++r, from += from_stride, to += to_stride) {
     index c = 0;
-    for (; c + most_lanes<T> <= count; c += most_lanes<T>) packets::pstoreu(to + c, packets::ploadu<packet>(from + c));
+    for (; c + max_lanes<T> <= count; c += max_lanes<T>) packets::pstoreu(to + c, packets::ploadu<packet>(from + c));
     for (; c < count; ++c) to[c] = from[c];
   }
 }
 
 /// Replaces the numbers own ... width - 1 of a row. Single stores would delay the packets that are loaded from them next.
 template <class T>
-TENURE_INLINE void hide(T* row, index own, index width, const packet_of<T, most_lanes<T>>& by) {
-  using packet = packet_of<T, most_lanes<T>>;
-  constexpr index lanes = most_lanes<T>;
+TENURE_INLINE void hide(T* row, index own, index width, const packet_of<T, max_lanes<T>>& by) {
+  using packet = packet_of<T, max_lanes<T>>;
+  constexpr index lanes = max_lanes<T>;
   const packet left = packets::pset1<packet>(static_cast<T>(own % lanes));
   index c = own - own % lanes;
   if (c < width && own % lanes != 0) {
@@ -151,12 +151,12 @@ TENURE_INLINE void hide(T* row, index own, index width, const packet_of<T, most_
 /// Whether all numbers are finite, `width` in each row, a multiple of the lanes.
 template <class T>
 bool are_finite(const T* x, index stride, index rows, index width) {
-  using packet = packet_of<T, most_lanes<T>>;
+  using packet = packet_of<T, max_lanes<T>>;
   const packet zero = packets::pset1<packet>(T(0));
   packet sum = zero;
   for (index r = 0; r < rows; ++r, x += stride)
-    for (index c = 0; c < width; c += most_lanes<T>) sum = packets::pmadd(packets::ploadu<packet>(x + c), zero, sum);
-  return sum_lanes<T, most_lanes<T>>(sum) == T(0);  // an infinity times 0 is NaN
+    for (index c = 0; c < width; c += max_lanes<T>) sum = packets::pmadd(packets::ploadu<packet>(x + c), zero, sum);
+  return sum_lanes<T, max_lanes<T>>(sum) == T(0);  // an infinity times 0 is NaN
 }
 
 /// The weights of a block in which row r sees the columns before own + r. The others are 0, and 0 times an infinity is NaN. So where a number that
@@ -187,8 +187,8 @@ struct seen_weights {
 
 template <class T>
 struct attention_block {
-  using packet = packet_of<T, most_lanes<T>>;
-  static constexpr index lanes = most_lanes<T>, columns = attention_columns<T>;
+  using packet = packet_of<T, max_lanes<T>>;
+  static constexpr index lanes = max_lanes<T>, columns = attention_columns<T>;
   static constexpr T lowest = -std::numeric_limits<T>::infinity();
 
   T *keys = nullptr, *values = nullptr, *scores = nullptr, *sums = nullptr;
@@ -283,9 +283,9 @@ struct attention_block {
 
 template <class T>
 struct attention_gradient_block {
-  using packet = packet_of<T, most_lanes<T>>;
+  using packet = packet_of<T, max_lanes<T>>;
   using part = ops::attention_part;
-  static constexpr index lanes = most_lanes<T>, columns = attention_columns<T>;
+  static constexpr index lanes = max_lanes<T>, columns = attention_columns<T>;
 
   T *turned_k = nullptr, *turned_v = nullptr, *keys = nullptr, *of_k = nullptr, *of_v = nullptr;                 // of all columns
   T *queries = nullptr, *given = nullptr, *of_q = nullptr, *weights = nullptr, *slopes = nullptr;  // of the rows of a block

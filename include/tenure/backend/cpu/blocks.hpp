@@ -13,9 +13,9 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// The work of a block, in elements times instructions, or in multiplications for a product. It takes about two microseconds.
 inline constexpr std::int64_t block_work = 1 << 16;
-inline constexpr int most_blocks = 64;
+inline constexpr int max_blocks = 64;
 /// A kernel of static extents with less work has no code for blocks.
-inline constexpr std::int64_t least_cut_work = block_work / 2;
+inline constexpr std::int64_t min_cut_work = block_work / 2;
 /// The number of multiplications that count as one element of one instruction in the decision to wake threads. Multiplications of a product
 /// are faster, and each thread reads and packs the right factor.
 inline constexpr std::int64_t multiplications_of_work = 2;
@@ -33,7 +33,7 @@ constexpr bool has_parts(std::int64_t rows) { return rows >= 2 * rows_of_part; }
 
 constexpr std::int64_t blocks_of_work(std::int64_t work) {
   const std::int64_t n = work / block_work;
-  return n < 1 ? 1 : n < most_blocks ? n : most_blocks;
+  return n < 1 ? 1 : n < max_blocks ? n : max_blocks;
 }
 constexpr std::int64_t blocks_of_columns(std::int64_t work, std::int64_t rows) {
   const std::int64_t n = blocks_of_work(work), most = rows / rows_of_column_block;
@@ -70,9 +70,9 @@ constexpr block_grid cut_of_kernel(const std::int64_t* extent, int outer, int in
   return g;
 }
 
-/// A bound for the number of blocks: the cuts of a kernel make less than twice most_blocks. After a row_producer there may be more blocks,
+/// A bound for the number of blocks: the cuts of a kernel make less than twice max_blocks. After a row_producer there may be more blocks,
 /// but not if the kernel reduces.
-inline constexpr int most_grid_blocks = 2 * most_blocks;
+inline constexpr int max_grid_blocks = 2 * max_blocks;
 
 /// The rows of a matrix that a block reads or writes. They stand in the memory of a block, or at their place in the matrix.
 struct block_rows {

@@ -133,7 +133,7 @@ inline constexpr bool is_scan_of_kernel = [] {
 }();
 
 /// The most bytes of a carry for which all iterations run as one kernel. With more the iterations run one after the other, in blocks on the threads.
-inline constexpr std::int64_t most_bytes_of_carry = 262144;
+inline constexpr std::int64_t max_bytes_of_carry = 262144;
 
 /// Runs the bodies of loops and branches. `plan` belongs to the program that contains them, and may contain their plans.
 template <class Plan>
@@ -177,7 +177,7 @@ struct iterations_on_host {
       using kernel = fused<typename Body::template code_of<s.kernel>>;
       if (trip_count == 0) return false;
       for (int i = 0; i < Carries; ++i)
-        if (program_detail::bytes_of_output<Body>(i, symbols()) > most_bytes_of_carry) return false;
+        if (program_detail::bytes_of_output<Body>(i, symbols()) > max_bytes_of_carry) return false;
       scan_of_kernel<Body, Carries, Scanned, Counts> loop{{}, trip_count, *iteration, forward, Counts ? iteration : nullptr};
       const program_detail::call_memory memory{arguments, results, nullptr, symbols()};
       void* pointer[s.binding_count + 1];

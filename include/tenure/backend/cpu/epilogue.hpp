@@ -33,7 +33,7 @@ struct epilogue {
   int overwritten_by = -1;                        // the access that stores each element after the product's element was read; it may write to the same place
   std::uint64_t accesses = 0, writes = 0;         // the accesses of the kernel that read the product, and the ones that write
   int consumer_count = 0;                             // the products after the kernel that read its rows
-  product_over_rows consumers[most_products_over_rows] = {};
+  product_over_rows consumers[max_products_over_rows] = {};
 };
 
 namespace detail {
@@ -47,7 +47,7 @@ struct epilogue_cut {
 
 /// Whether so many rows of a product would be another kind of product than all of them, with other bits: a single row is a GEMV, and a short column a
 /// few loops.
-constexpr bool is_another_product(std::int64_t rows, std::int64_t n, std::int64_t k) { return rows == 1 || (n == 1 && rows > 0 && rows * k <= most_of_loops(rows, n)); }
+constexpr bool is_another_product(std::int64_t rows, std::int64_t n, std::int64_t k) { return rows == 1 || (n == 1 && rows > 0 && rows * k <= max_loops(rows, n)); }
 
 /// The rows that are computed at a time, of m rows. The last ones are no other product. 0 if they cannot be cut so.
 constexpr std::int64_t rows_without_rest(std::int64_t wanted, std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -60,16 +60,16 @@ constexpr std::int64_t rows_without_rest(std::int64_t wanted, std::int64_t m, st
 constexpr epilogue_cut cut_of_epilogue(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, const epilogue& e, int instructions, std::int64_t row_bytes) {
   if (m < 64 || n < 1 || k < 1) return {};
   if (e.reduces_columns && blocks_of_columns(m * n * instructions, m) == 1) return {};  // there is no memory for the columns of a second block
-  const std::int64_t least_of_block = e.reduces ? (m + most_grid_blocks - 1) / most_grid_blocks : 0;
+  const std::int64_t min_per_block = e.reduces ? (m + max_grid_blocks - 1) / max_grid_blocks : 0;
   if (e.consumer_count > 0 && m * row_bytes >= 2 * epilogue_bytes && 32 * row_bytes <= 4 * twice_read_bytes) {
     const std::int64_t fitting = twice_read_bytes / row_bytes;
-    const bool is_whole = e.reduces_columns && fitting < least_of_block;  // a block with sums of columns is not cut again
-    const std::int64_t rows = rows_without_rest(is_whole ? least_of_block + 31 : fitting, m, n, k);
-    return {rows > 0 && !is_whole && rows < least_of_block ? (least_of_block + rows - 1) / rows * rows : rows, rows, rows > 0};
+    const bool is_whole = e.reduces_columns && fitting < min_per_block;  // a block with sums of columns is not cut again
+    const std::int64_t rows = rows_without_rest(is_whole ? min_per_block + 31 : fitting, m, n, k);
+    return {rows > 0 && !is_whole && rows < min_per_block ? (min_per_block + rows - 1) / rows * rows : rows, rows, rows > 0};
   }
   if (n < 2 || m * n * element_size < epilogue_bytes) return {};
   const std::int64_t fitting = epilogue_bytes / 4 / (n * element_size) / 32 * 32;
-  const std::int64_t wanted = fitting < least_of_block ? least_of_block + 31 : fitting < 32 ? 32 : fitting;
+  const std::int64_t wanted = fitting < min_per_block ? min_per_block + 31 : fitting < 32 ? 32 : fitting;
   if (k > 4 * wanted) return {};  // each block packs the right factor again, and compared with such long sums an epilogue saves little
   const std::int64_t rows = rows_without_rest(wanted, m, n, k);
   return {rows, rows, false};
@@ -97,7 +97,7 @@ constexpr epilogue find_epilogue(int s) {
   const extents& shape = Program::value.view().shape_of(plan.steps[s].node);
   if (shape.rank != 2) return e;
   const passes::symbolic_size rows = passes::symbolic_size_of(shape[0]), columns = passes::symbolic_size_of(shape[1]), elements = rows * columns;
-  for (int t = s + 2; t < Program::step_count && e.consumer_count < most_products_over_rows; ++t, ++e.consumer_count)
+  for (int t = s + 2; t < Program::step_count && e.consumer_count < max_products_over_rows; ++t, ++e.consumer_count)
     if (tables.steps[t].type != product.type || !find_product_over_rows<Program>(s + 1, t, rows, columns, e.consumers[e.consumer_count])) break;
   const bool is_small = elements.is_static() && elements.factor * size_of(product.type) < epilogue_bytes;
   if (is_small && e.consumer_count == 0) return e;
@@ -139,7 +139,7 @@ constexpr epilogue find_epilogue(int s) {
   if constexpr (Program::is_static) {  // a small program with one would not be expanded
     std::int64_t number[96] = {};
     for (int i = 0; i < product.number_count; ++i) number[i] = tables.numbers[product.first_number + i].factor;
-    e.is_one = e.is_one && elements.factor * k.instruction_count >= least_cut_work && cut_of_epilogue<Program>(e, s, opaque_operation(number), nullptr).rows_of_block > 0;
+    e.is_one = e.is_one && elements.factor * k.instruction_count >= min_cut_work && cut_of_epilogue<Program>(e, s, opaque_operation(number), nullptr).rows_of_block > 0;
   }
   return e;
 }
@@ -176,9 +176,9 @@ struct pointed_step {
 /// The products that read the rows of an epilogue, in one call. Those that cannot get them block by block run after the kernel, with the same bits.
 template <class T>
 struct consumers_of_call {
-  growing_product<T> product[most_products_over_rows];
-  row_consumer consumer[most_products_over_rows];
-  bool is_active[most_products_over_rows] = {};
+  growing_product<T> product[max_products_over_rows];
+  row_consumer consumer[max_products_over_rows];
+  bool is_active[max_products_over_rows] = {};
   int count = 0;
 
   /// Binds the consumers of an epilogue. `read` has the memory that the product and the kernel read and write. The sums of a consumer get their first rows
@@ -190,7 +190,7 @@ struct consumers_of_call {
       const program_detail::bound_step& reader = Program::tables.steps[s + 2 + c];
       const product_over_rows& sums = e.consumers[c];
       void* pointer[3];
-      std::int64_t own_number[program_detail::most_of<Program>(&program_detail::bound_step::number_count)];
+      std::int64_t own_number[program_detail::max_count<Program>(&program_detail::bound_step::number_count)];
       growing_product<T>& grows = product[c];
       grows = {opaque_operation(bind_step(reader, pointer, own_number)), pointer, sums.factor};
       bool& stays = is_active[c] = on_one_thread && grows.is_in_order();

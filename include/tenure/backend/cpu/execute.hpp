@@ -74,8 +74,8 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
   constexpr bool is_bound = std::is_same_v<Plan, bound_body<Program>>;
   constexpr auto& tables = Program::tables;
   using kernels = kernel_table<Program, std::make_integer_sequence<int, Program::kernel_count>>;
-  void* pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
-  [[maybe_unused]] std::int64_t own_number[program_detail::most_of<Program>(&bound_step::number_count)];
+  void* pointer[program_detail::max_count<Program>(&bound_step::binding_count)];
+  [[maybe_unused]] std::int64_t own_number[program_detail::max_count<Program>(&bound_step::number_count)];
   void* const scratch = static_cast<char*>(m.workspace) + plan.bytes;
   // Sets the pointers of a step, and returns its numbers, which it may compute into `numbers`.
   const auto bind = [&](const bound_step& s, void** pointers, [[maybe_unused]] std::int64_t* numbers) -> const std::int64_t* {
@@ -105,8 +105,8 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
       if constexpr (has_epilogues<Program>)
         if (const epilogue& e = epilogues<Program>.at[i]; e.is_one && i + 1 + e.consumer_count < last && kernels::runs_in_blocks[tables.steps[i + 1].kernel])
           if (const epilogue_cut cut = cut_of_epilogue<Program>(e, i, opaque_operation(number), m.symbols); cut.rows_of_block > 0) {
-            void* next_pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
-            [[maybe_unused]] std::int64_t own_next_number[program_detail::most_of<Program>(&bound_step::number_count)];
+            void* next_pointer[program_detail::max_count<Program>(&bound_step::binding_count)];
+            [[maybe_unused]] std::int64_t own_next_number[program_detail::max_count<Program>(&bound_step::number_count)];
             const bound_step& next = tables.steps[i + 1];
             const std::int64_t* const next_number = bind(next, next_pointer, own_next_number);
             i += run_with_epilogue<Program>(i, m, {pointer, number}, cut, kernels::at[next.kernel], {next_pointer, next_number, scratch, m.on}, bind) - 1;

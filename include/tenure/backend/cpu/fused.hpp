@@ -36,7 +36,7 @@ TENURE_FLATTEN TENURE_INLINE void fused<Code>::run(const kernel_arguments& given
   if constexpr (is_cut) {
     run_blocks(args, given);
   } else {
-    T totals[most_totals];
+    T totals[max_totals];
     alignas(64) [[maybe_unused]] T collected[collected_numbers + 1];
     args.collected = collected;
     if constexpr (may_bypass_caches) args.bypasses_caches = gains_by_bypassing(args);

@@ -10,7 +10,7 @@
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// A gather of at least this many bytes waits. It is a part of the second cache of a core.
-inline constexpr std::int64_t least_waiting_bytes = 1 << 18;
+inline constexpr std::int64_t min_waiting_bytes = 1 << 18;
 /// The bytes of the rows that are gathered before a block. They stay in the second cache. Blocks of a quarter take 1.06 times as long.
 inline constexpr std::int64_t gathered_block_bytes = 1 << 16;
 
@@ -112,7 +112,7 @@ class waiting_gathers {
     const opaque_operation operation(gather.number);
     const opaque_operation::operand &table = operation.in[0], &indices = operation.in[1];
     const std::int64_t count = elements_of(indices), length = elements_along(table, 1, table.rank), bytes = size_of(bound.type);
-    if (count * length * bytes < least_waiting_bytes || !is_dense(table, 1, table.rank) || !is_dense(indices, 0, indices.rank)) return false;
+    if (count * length * bytes < min_waiting_bytes || !is_dense(table, 1, table.rank) || !is_dense(indices, 0, indices.rank)) return false;
     const byte_range of_table(gather.pointer[0], table.extent, table.stride, table.rank, bytes);
     const byte_range of_indices(gather.pointer[1], indices.extent, indices.stride, indices.rank, size_of(indices.type));
     for (int b = 0; b < Program::buffer_count; ++b) {

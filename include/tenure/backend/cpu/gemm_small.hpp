@@ -37,7 +37,7 @@ inline constexpr bool has_packets = std::is_same_v<T, float> || std::is_same_v<T
 
 inline constexpr bool many_registers = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 32;
 
-/// The packet with exactly `Lanes` lanes. Lanes is 1, or between least_lanes and most_lanes.
+/// The packet with exactly `Lanes` lanes. Lanes is 1, or between min_lanes and max_lanes.
 template <class T, index Lanes>
 struct packet_of_lanes {
   using type = typename packets::find_best_packet<T, static_cast<int>(Lanes)>::type;
@@ -50,16 +50,16 @@ template <class T, index Lanes>
 using packet_of = typename packet_of_lanes<T, Lanes>::type;
 
 template <class T>
-inline constexpr index most_lanes = packets::packet_traits<T>::size;
+inline constexpr index max_lanes = packets::packet_traits<T>::size;
 template <class T>
-inline constexpr index least_lanes = sizeof(typename packets::find_best_packet<T, 1>::type) / sizeof(T);
+inline constexpr index min_lanes = sizeof(typename packets::find_best_packet<T, 1>::type) / sizeof(T);
 
 /// The number of lanes of the widest packet that `columns` columns fill.
 template <class T>
 constexpr index widest(index columns, index limit) {
-  index lanes = most_lanes<T>;
+  index lanes = max_lanes<T>;
   while (lanes > limit) lanes /= 2;
-  while (lanes > columns && lanes > least_lanes<T>) lanes /= 2;
+  while (lanes > columns && lanes > min_lanes<T>) lanes /= 2;
   return lanes > columns ? 1 : lanes;
 }
 
@@ -120,12 +120,12 @@ TENURE_INLINE void small_tile(const T* a, const T* b, T* c) {
 /// Computes the columns J .. N, with the widest packets first.
 template <class T, index J, index M, index N, index K, index ARow, index ACol, index BRow, index BCol, index LdC>
 TENURE_INLINE void small_columns(const T* a, const T* b, T* c) {
-  constexpr index limit = BCol == 1 ? most_lanes<T> : 32 / sizeof(T);  // wider gathers are slow, and wider square blocks are rare
-  constexpr bool overlap = N - J < least_lanes<T> && N - J > 1 && N >= least_lanes<T>;
-  constexpr index start = overlap ? N - least_lanes<T> : J, columns = N - start;
-  constexpr index lanes = widest<T>(columns, limit), most_packets = BCol != 1 ? 1 : many_registers ? 3 : 2;
-  constexpr index count = columns / lanes < most_packets ? columns / lanes : most_packets;
-  constexpr index most_rows = (many_registers ? 24 : 12) / count, rows = M < most_rows ? M : most_rows;
+  constexpr index limit = BCol == 1 ? max_lanes<T> : 32 / sizeof(T);  // wider gathers are slow, and wider square blocks are rare
+  constexpr bool overlap = N - J < min_lanes<T> && N - J > 1 && N >= min_lanes<T>;
+  constexpr index start = overlap ? N - min_lanes<T> : J, columns = N - start;
+  constexpr index lanes = widest<T>(columns, limit), max_packets = BCol != 1 ? 1 : many_registers ? 3 : 2;
+  constexpr index count = columns / lanes < max_packets ? columns / lanes : max_packets;
+  constexpr index max_rows = (many_registers ? 24 : 12) / count, rows = M < max_rows ? M : max_rows;
   constexpr bool written_out = M * count * K <= 128;  // for larger products a loop costs almost nothing, and unrolled code would be large
   const T* const right = b + start * BCol;
   T* const to = c + start;

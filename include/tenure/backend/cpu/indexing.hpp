@@ -72,8 +72,8 @@ template <class T, class Length>
 TENURE_INLINE void add_row(const T* from, T* to, const Length n) {
   std::int64_t j = 0;
   if constexpr (has_packets<T> && std::is_same_v<Length, std::int64_t>) {
-    using packet = packet_of<T, most_lanes<T>>;
-    for (; j + most_lanes<T> <= n; j += most_lanes<T>) packets::pstoreu(to + j, packets::padd(packets::ploadu<packet>(to + j), packets::ploadu<packet>(from + j)));
+    using packet = packet_of<T, max_lanes<T>>;
+    for (; j + max_lanes<T> <= n; j += max_lanes<T>) packets::pstoreu(to + j, packets::padd(packets::ploadu<packet>(to + j), packets::ploadu<packet>(from + j)));
   }
   for (; j < n; ++j) to[j] = number::add(to[j], from[j]);
 }

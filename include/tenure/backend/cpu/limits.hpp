@@ -33,7 +33,7 @@ double seconds_of(int runs, F f) {
 
 /// Products and sums in registers: twelve chains, enough for two units with a latency of four or five cycles.
 template <class T, int... Chain>
-double most_flops_per_second(std::integer_sequence<int, Chain...>) {
+double max_flops_per_second(std::integer_sequence<int, Chain...>) {
   using P = math::packet_of<T>;
   constexpr int rounds = 200'000;
   T sum = 0;
@@ -52,7 +52,7 @@ double most_flops_per_second(std::integer_sequence<int, Chain...>) {
 }
 
 /// y = a + b over 3 x 32 MiB.
-inline double most_bytes_per_second() {
+inline double max_bytes_per_second() {
   using P = math::packet_of<float>;
   constexpr std::size_t n = std::size_t(8) << 20;
   try {
@@ -75,7 +75,7 @@ inline double most_bytes_per_second() {
 
 /// The limits for float, measured once in a process. The first call takes some 50 ms.
 inline const limits& measured_limits() {
-  static const limits found{most_bytes_per_second(), most_flops_per_second<float>(std::make_integer_sequence<int, 12>{})};
+  static const limits found{max_bytes_per_second(), max_flops_per_second<float>(std::make_integer_sequence<int, 12>{})};
   return found;
 }
 

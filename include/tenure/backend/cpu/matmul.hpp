@@ -23,7 +23,7 @@ namespace detail {
 
 /// A product with at most this many multiplications is a few loops, unless it is narrow. Packets of 3 x 3 by a transposed 3 x 3 take twice as long.
 /// A product with a vector has packets without a copy: those of 3 x 3 by a column take twice as long as loops, those of 8 x 8 0.7 of them.
-constexpr index most_of_loops(index m, index n) { return m == 1 || n == 1 ? 16 : 64; }
+constexpr index max_loops(index m, index n) { return m == 1 || n == 1 ? 16 : 64; }
 
 /// The size in bytes of the widest packed panel of an m x n x k product.
 template <class T>
@@ -136,7 +136,7 @@ TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix
     matmul_loops(m, n, k, a, b, c, ldc, accumulate);
   } else {
     if (is_narrow(m, n, b) && k > 0) narrow_product<T, 0>(m, n, k, a, b, c, ldc, accumulate);
-    else if (m * n * k <= most_of_loops(m, n)) matmul_loops(m, n, k, a, b, c, ldc, accumulate);
+    else if (m * n * k <= max_loops(m, n)) matmul_loops(m, n, k, a, b, c, ldc, accumulate);
     else if (m == 1 || n == 1) matmul_of_vector(m, n, k, a, b, c, ldc, accumulate, place_of_matrix<T>{whole > 0 ? whole : m * n * k});
     else matmul_blocked(m, n, k, a, b, c, ldc, accumulate, workspace);
   }

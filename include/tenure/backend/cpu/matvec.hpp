@@ -19,7 +19,7 @@ namespace detail {
 /// (gcc.gnu.org/PR105593).
 template <class T, index Lanes>
 TENURE_INLINE T sum_lanes(const packet_of<T, Lanes>& value) {
-  if constexpr (Lanes / 2 < least_lanes<T>) {
+  if constexpr (Lanes / 2 < min_lanes<T>) {
     return packets::predux(value);
   } else {
     using half = packet_of<T, Lanes / 2>;
@@ -40,7 +40,7 @@ struct place_of_matrix {
   /// and very short ones, take longer one after the other.
   constexpr bool reads_one_by_one(index row) const { return bytes() > (16 << 20) && row * static_cast<index>(sizeof(T)) >= 512 && row * static_cast<index>(sizeof(T)) < 8192; }
   /// Whether it is read once, some rows at a time, and not in columns of packets. Long rows that are in the last cache take longer so.
-  constexpr bool reads_rows(index row) const { return row > most_lanes<T> && bytes() > (row * static_cast<index>(sizeof(T)) <= 2048 ? 1 << 20 : 16 << 20); }
+  constexpr bool reads_rows(index row) const { return row > max_lanes<T> && bytes() > (row * static_cast<index>(sizeof(T)) <= 2048 ? 1 << 20 : 16 << 20); }
 };
 
 /// The length of a part of a dot product.
@@ -48,9 +48,9 @@ inline constexpr index part_of_dot = 1 << 14;
 
 /// sum[r] = a[r] x for Rows rows, with two partial sums for each lane.
 template <class T, index Rows>
-TENURE_INLINE void lanes_of_dots(index k, const T* x, const T* a, const index (&offset)[Rows], packet_of<T, most_lanes<T>> (&sum)[Rows]) {
-  using packet = packet_of<T, most_lanes<T>>;
-  constexpr index lanes = most_lanes<T>;
+TENURE_INLINE void lanes_of_dots(index k, const T* x, const T* a, const index (&offset)[Rows], packet_of<T, max_lanes<T>> (&sum)[Rows]) {
+  using packet = packet_of<T, max_lanes<T>>;
+  constexpr index lanes = max_lanes<T>;
   packet part[Rows][2];
 #pragma GCC unroll 8
   for (index r = 0; r < Rows; ++r) part[r][0] = part[r][1] = packets::pset1<packet>(T(0));
@@ -76,7 +76,7 @@ TENURE_INLINE void lanes_of_dots(index k, const T* x, const T* a, const index (&
 /// Then four are always read, and the last one is repeated for missing ones.
 template <class T, bool OneByOne>
 void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index stride, bool accumulate) {
-  constexpr index lanes = most_lanes<T>, part = part_of_dot;
+  constexpr index lanes = max_lanes<T>, part = part_of_dot;
   packet_of<T, lanes> sum[4] = {};
   if constexpr (OneByOne) {
     for (index r = 0; r < rows; ++r) {
@@ -106,8 +106,8 @@ void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index st
 /// order of the memory where nothing else lies between them: then the processor goes on with it.
 template <class T, index Rows>
 TENURE_INLINE void few_rows_times_matrix(index n, const T* x, index stride, const T* b, index ldb, T* y, bool accumulate, index ahead) {
-  using packet = packet_of<T, most_lanes<T>>;
-  constexpr index lanes = most_lanes<T>;
+  using packet = packet_of<T, max_lanes<T>>;
+  constexpr index lanes = max_lanes<T>;
   packet left[Rows];
 #pragma GCC unroll 8
   for (index r = 0; r < Rows; ++r) left[r] = packets::pset1<packet>(x[r * stride]);
@@ -139,9 +139,9 @@ inline constexpr bool is_narrow_result(index n, index k) { return n < 32 && k >=
 
 /// sum += x row, for a row of so many packets, the last of which has `last` elements.
 template <class T, index Packets>
-TENURE_INLINE void add_multiple(T x, const T* row, index last, packet_of<T, most_lanes<T>> (&sum)[Packets]) {
-  using packet = packet_of<T, most_lanes<T>>;
-  constexpr index lanes = most_lanes<T>;
+TENURE_INLINE void add_multiple(T x, const T* row, index last, packet_of<T, max_lanes<T>> (&sum)[Packets]) {
+  using packet = packet_of<T, max_lanes<T>>;
+  constexpr index lanes = max_lanes<T>;
   const packet left = packets::pset1<packet>(x);
 #pragma GCC unroll 8
   for (index p = 0; p + 1 < Packets; ++p) sum[p] = packets::pmadd(left, packets::ploadu<packet>(row + p * lanes), sum[p]);
@@ -151,8 +151,8 @@ TENURE_INLINE void add_multiple(T x, const T* row, index last, packet_of<T, most
 /// y = or += x[k] B[k, ...] for a result of so many packets, the last of which has `last` columns.
 template <class T, index Packets>
 void narrow_row_times_matrix(index k, const T* x, index stride, const T* b, index ldb, T* y, index last, bool accumulate) {
-  using packet = packet_of<T, most_lanes<T>>;
-  constexpr index lanes = most_lanes<T>, ways = Packets == 1 ? 8 : Packets == 4 ? 2 : 4;  // enough sums for two additions in a cycle
+  using packet = packet_of<T, max_lanes<T>>;
+  constexpr index lanes = max_lanes<T>, ways = Packets == 1 ? 8 : Packets == 4 ? 2 : 4;  // enough sums for two additions in a cycle
   packet sum[ways][Packets];
 #pragma GCC unroll 8
   for (index w = 0; w < ways; ++w)
@@ -182,14 +182,14 @@ void narrow_row_times_matrix(index k, const T* x, index stride, const T* b, inde
 /// it comes at a third of the speed so, and more than once where the columns are narrow.
 template <class T>
 void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate, place_of_matrix<T> place) {
-  constexpr index lanes = most_lanes<T>, rows = 4, most_columns = 4096 / sizeof(T);
+  constexpr index lanes = max_lanes<T>, rows = 4, max_columns = 4096 / sizeof(T);
   const index part = part_of_sum<T>(k);
   const bool is_narrow = is_narrow_result(n, k);
   if (place.reads_rows(n) && !(is_narrow && n <= 4 * lanes)) {
-    alignas(64) T sums[most_columns];  // of one part
-    for (index j = 0; j < n; j += most_columns)
+    alignas(64) T sums[max_columns];  // of one part
+    for (index j = 0; j < n; j += max_columns)
       for (index begin = 0; begin < k; begin += part) {
-        const index columns = n - j < most_columns ? n - j : most_columns, end = k - begin < part ? k : begin + part;
+        const index columns = n - j < max_columns ? n - j : max_columns, end = k - begin < part ? k : begin + part;
         const bool adds = accumulate || begin > 0;
         T* const to = adds ? sums : y + j;
         const auto from = [&](index l) { return b.data + l * b.row_stride + j; };

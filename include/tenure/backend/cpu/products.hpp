@@ -57,13 +57,13 @@ struct product {
 };
 
 /// A product with at most this many multiplications is not worth a call for itself: neither of threads nor of a BLAS.
-inline constexpr std::int64_t most_of_small_product = 4096;
+inline constexpr std::int64_t max_small_product = 4096;
 
 /// Into how many pieces the rows of a product are divided: as many for each worker, and of 128 rows or more where rows of B are long, because only a
 /// product of so many rows packs B (matmul_blocked). On two threads (Zen 3) 512x512x512 took 0.70 of one thread's time in pieces of 32 rows, and takes 0.51;
 /// 256x128x784 takes 0.69 in pieces of 32, 0.62 of 128, and 0.55 of 64, because the second thread starts late.
 constexpr std::int64_t pieces_of_rows(std::int64_t m, std::int64_t bytes_of_row, int workers) {
-  const std::int64_t wanted = ceil_div(m / (bytes_of_row >= 1024 ? 128 : 64), workers) * workers, most = m / 32 < most_blocks ? m / 32 : most_blocks;
+  const std::int64_t wanted = ceil_div(m / (bytes_of_row >= 1024 ? 128 : 64), workers) * workers, most = m / 32 < max_blocks ? m / 32 : max_blocks;
   const std::int64_t pieces = wanted > 0 && wanted < most ? wanted : most;
   return pieces > 1 ? pieces : 1;
 }
@@ -78,7 +78,7 @@ void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref
 #endif
   if (on != nullptr && m * n * k >= 4 * block_work && on->gains_by(m * n * k / multiplications_of_work)) {
     const std::int64_t rows = pieces_of_rows(m, n * static_cast<std::int64_t>(sizeof(T)), on->workers());
-    const std::int64_t most_columns = n / 192, wanted = 16 / rows, columns = wanted < most_columns ? wanted : most_columns;
+    const std::int64_t max_columns = n / 192, wanted = 16 / rows, columns = wanted < max_columns ? wanted : max_columns;
     product<T> all{m, n, k, a, b, c, {rows, columns > 1 ? columns : 1}, steps_at_once};
     return on->run(static_cast<int>(all.pieces[0] * all.pieces[1]), &product<T>::run, &all);
   }
@@ -100,7 +100,7 @@ template <class T>
   const matrix_ref<T> left{static_cast<const T*>(p[0]), a.stride[batch], a.stride[batch + 1]};
   const matrix_ref<T> right{static_cast<const T*>(p[1]), b.stride[batch], b.stride[batch + 1]};
   T* to = static_cast<T*>(p[2]);  // results are row-major
-  if (batch > 0 && rows * columns * inner <= detail::most_of_small_product) {
+  if (batch > 0 && rows * columns * inner <= detail::max_small_product) {
     const int last = batch - 1;
     detail::for_each_index(last, c.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
       matmul_each<T>(c.extent[last], rows, columns, inner, {left.data + at_a, left.row_stride, left.col_stride}, a.stride[last],
@@ -119,7 +119,7 @@ template <class T>
 template <class T>
 void matmul_step(void* const* p, const opaque_operation& n, void* scratch, executor* on) {
   const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
-  if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > detail::most_of_small_product) return matmul_of_batch<T>(p, n, scratch, on);
+  if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > detail::max_small_product) return matmul_of_batch<T>(p, n, scratch, on);
   // A loop may run one in each iteration, and then it takes less time than the way to it.
   matmul<T>(c.extent[0], c.extent[1], a.extent[1], {static_cast<const T*>(p[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(p[1]), b.stride[0], b.stride[1]},
             static_cast<T*>(p[2]), c.extent[1], false, scratch);

@@ -22,7 +22,7 @@ struct product_over_rows {
 };
 
 /// The most products that read the rows of a kernel: of a gradient and of a derivative of it.
-inline constexpr int most_products_over_rows = 2;
+inline constexpr int max_products_over_rows = 2;
 
 namespace detail {
 

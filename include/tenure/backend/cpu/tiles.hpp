@@ -32,7 +32,7 @@ constexpr index ceil_div(index a, index b) { return (a + b - 1) / b; }
 /// The shape of the register tile. Registers hold rows x (packets * lanes) elements of C, one row of B, and one broadcast element of A.
 template <class T>
 struct tile_shape {
-  static constexpr index lanes = most_lanes<T>;
+  static constexpr index lanes = max_lanes<T>;
   static constexpr index rows = many_registers ? 8 : 4;
   static constexpr index packets_wide = 3;
   static constexpr index panel_width = lanes * packets_wide;
@@ -46,11 +46,11 @@ struct tile_shape {
 template <class Packet, class T>
 TENURE_INLINE Packet load_some(const T* from, index n) {
   constexpr bool masks_are_free = sizeof(Packet) == 64;  // AVX-512: a load with a mask takes no longer
-  if (!masks_are_free && n == most_lanes<T>) return packets::ploadu<Packet>(from);
+  if (!masks_are_free && n == max_lanes<T>) return packets::ploadu<Packet>(from);
   if constexpr (math::has_masked_memory<Packet>) {
     return math::load_first<Packet>(from, static_cast<int>(n));
   } else {
-    T lanes[most_lanes<T>] = {};
+    T lanes[max_lanes<T>] = {};
     for (index i = 0; i < n; ++i) lanes[i] = from[i];
     return packets::ploadu<Packet>(lanes);
   }
@@ -59,11 +59,11 @@ TENURE_INLINE Packet load_some(const T* from, index n) {
 /// Stores the first `n` lanes. It writes no memory beyond the first n elements.
 template <class Packet, class T>
 TENURE_INLINE void store_some(T* to, const Packet& value, index n) {
-  if (n == most_lanes<T>) return packets::pstoreu(to, value);
+  if (n == max_lanes<T>) return packets::pstoreu(to, value);
   if constexpr (math::has_masked_memory<Packet>) {
     math::store_first<Packet>(to, value, static_cast<int>(n));
   } else {
-    T lanes[most_lanes<T>];
+    T lanes[max_lanes<T>];
     packets::pstoreu(lanes, value);
     for (index i = 0; i < n; ++i) to[i] = lanes[i];
   }
@@ -72,7 +72,7 @@ TENURE_INLINE void store_some(T* to, const Packet& value, index n) {
 /// Whether a packet is a whole line of the cache, and can be stored past it.
 template <class T>
 inline constexpr bool may_stream = [] {
-  if constexpr (has_packets<T>) return sizeof(packet_of<T, most_lanes<T>>) == 64 && math::can_stream<packet_of<T, most_lanes<T>>>;
+  if constexpr (has_packets<T>) return sizeof(packet_of<T, max_lanes<T>>) == 64 && math::can_stream<packet_of<T, max_lanes<T>>>;
   else return false;
 }();
 
@@ -87,8 +87,8 @@ constexpr index part_of_sum(index k) { return ceil_div(k, ceil_div(k, tile_shape
 /// last packet of B are read. With Streams, C is stored past the caches, and has whole packets.
 template <class T, index Rows, index Packets, bool Ragged = false, bool Streams = false>
 TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, sums_in_c how) {
-  using packet = packet_of<T, most_lanes<T>>;
-  constexpr index lanes = most_lanes<T>;
+  using packet = packet_of<T, max_lanes<T>>;
+  constexpr index lanes = max_lanes<T>;
   const T* from = how == sums_in_c::go_on ? c : tile_shape<T>::zeros;
   const index step = how == sums_in_c::go_on ? ldc : 0;
   packet sum[Rows][Packets];
@@ -150,7 +150,7 @@ void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index
 /// Whether one packet holds a row of C, and few tiles read B. Then B is read where it is: a packed copy would take longer than the product.
 template <class T>
 constexpr bool is_narrow(index m, index n, const matrix_ref<T>& b) {
-  const bool is_one_packet = n == most_lanes<T> || (n < most_lanes<T> && math::has_masked_memory<packet_of<T, most_lanes<T>>>);
+  const bool is_one_packet = n == max_lanes<T> || (n < max_lanes<T> && math::has_masked_memory<packet_of<T, max_lanes<T>>>);
   return m > 1 && n > 1 && is_one_packet && m <= 3 * tile_shape<T>::rows && b.col_stride == 1;
 }
 /// A narrow product. Rows is m, and then the product is one tile, or 0.
@@ -177,8 +177,8 @@ constexpr auto panel_of(index wide) { return wide == 1 ? panel<T, 1, false, Stre
 /// Packs a panel: to[k, width] = B[k, n], with zeros in the columns n..width.
 template <class T>
 void pack(index k, index n, index width, matrix_ref<T> b, T* to) {
-  using packet = packet_of<T, most_lanes<T>>;
-  constexpr index lanes = most_lanes<T>;
+  using packet = packet_of<T, max_lanes<T>>;
+  constexpr index lanes = max_lanes<T>;
   if (b.col_stride == 1) {
     for (index l = 0; l < k; ++l, b.data += b.row_stride, to += width) {
       index j = 0;

@@ -100,7 +100,7 @@ struct memory_plan : program_detail::placement<Program> {
     for (int i = 0; i < Program::step_count; ++i) {
       const bound_step& s = Program::tables.steps[i];
       if (s.is_fused() && !table::is_needed[s.kernel]) continue;
-      std::int64_t number[program_detail::most_of<Program>(&bound_step::number_count)] = {};
+      std::int64_t number[program_detail::max_count<Program>(&bound_step::number_count)] = {};
       for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(Program::tables.numbers[s.first_number + j], symbols);
       if (s.is_fused()) want(table::at[s.kernel](number, limits));
       else if (s.control_flow >= 0) plan_control_flow(s, symbols, limits);
@@ -173,8 +173,8 @@ template <class Program, class Device, class BeforeWriting>
 void run_steps(Device& device, const call_memory& m, const memory_plan<Program, Device>& plan, const BeforeWriting& before_writing) {
   constexpr auto& tables = Program::tables;
   constexpr auto& kernels = kernel_table<Program, Device, std::make_integer_sequence<int, Program::kernel_count>>::at;
-  void* pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
-  std::int64_t number[program_detail::most_of<Program>(&bound_step::number_count)] = {};
+  void* pointer[program_detail::max_count<Program>(&bound_step::binding_count)];
+  std::int64_t number[program_detail::max_count<Program>(&bound_step::number_count)] = {};
   void* const scratch = static_cast<char*>(m.workspace) + plan.bytes;
   constexpr int checked = program_detail::last_check<Program> + 1;
   if constexpr (checked == 0) before_writing();

@@ -17,7 +17,7 @@ class staging {
  public:
   static constexpr std::size_t half_bytes = std::size_t{4} << 20;
   /// How many a thread has at the most. With more streams in turn one is used for another stream, and waits for it.
-  static constexpr int most_of_thread = 2;
+  static constexpr int max_per_thread = 2;
 
   /// That of the current stream of this thread.
   static staging& of_current_stream() {
@@ -72,12 +72,12 @@ class staging {
     }
     staging& of(stream_t stream) {
       int i = 0;
-      while (i + 1 < most_of_thread && mine[i] != nullptr && mine[i]->half_[mine[i]->turn_].stream != stream) ++i;
+      while (i + 1 < max_per_thread && mine[i] != nullptr && mine[i]->half_[mine[i]->turn_].stream != stream) ++i;
       if (mine[i] == nullptr) mine[i] = taken();
       for (; i > 0; --i) std::swap(mine[i], mine[i - 1]);
       return *mine[0];
     }
-    staging* mine[most_of_thread] = {};
+    staging* mine[max_per_thread] = {};
   };
   struct idle_of_process {
     mutex busy;
@@ -146,7 +146,7 @@ class staging {
 /// condition of a loop, or an index that a check has refused.
 class answer {
  public:
-  static constexpr std::size_t most_bytes = 64;
+  static constexpr std::size_t max_bytes = 64;
 
   static answer& of_thread() {
     static thread_local answer made;
@@ -164,7 +164,7 @@ class answer {
   ~answer() { cudaFreeHost(pinned_); }
 
  private:
-  answer() { check(cudaMallocHost(&pinned_, most_bytes), "cudaMallocHost"); }
+  answer() { check(cudaMallocHost(&pinned_, max_bytes), "cudaMallocHost"); }
 
   void* pinned_ = nullptr;
 };

@@ -11,7 +11,7 @@ namespace TENURE_NAMESPACE::kernels {
 /// The limits of a launch. All except shared_bytes affect the order of sums, so they are the same on every GPU.
 struct device_limits {
   int blocks = 4096;            // the number of blocks: several times as many as run at once, so that the GPU stays busy to the end
-  int threads = most_threads;   // the threads of a block
+  int threads = max_threads;   // the threads of a block
   int warp_bytes = 32 << 10;    // with a row for each warp a block keeps at most this; beyond it a block takes a row, so that several run at once
   int wide_bytes = 47 << 10;    // if a block keeps more than this, the number of blocks is reduced
   int kept_bytes = 24 << 20;    //   until all blocks together keep at most this, which fits the second-level cache,

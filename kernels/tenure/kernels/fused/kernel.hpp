@@ -102,10 +102,10 @@ struct fused : program_detail::coded_kernel<Code> {
   template <class Block>
   static TENURE_KERNEL_INLINE void run(Block& block, const arguments& args);
 
-  // ---- a thread of the second kernel, which adds up the table of column sums; its blocks have most_threads threads ----
+  // ---- a thread of the second kernel, which adds up the table of column sums; its blocks have max_threads threads ----
 
   static constexpr int fold_blocks(const geometry& g) { return static_cast<int>(ceil_div(g.columns, warp)); }
-  static constexpr int fold_bytes = static_cast<int>(sizeof(T)) * most_threads;  // its shared memory
+  static constexpr int fold_bytes = static_cast<int>(sizeof(T)) * max_threads;  // its shared memory
 
   /// Adds up the table of column sums. A block takes as many columns as a warp has threads: each warp adds a part of the rows,
   /// then the parts are added in order. With one thread for each column, that thread would wait for memory once for each row.

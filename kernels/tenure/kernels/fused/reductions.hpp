@@ -84,7 +84,7 @@ template <class Code>
 template <class Block, int... I>
 TENURE_KERNEL_INLINE void fused<Code>::fold(Block& block, const arguments& args, std::integer_sequence<int, I...>) {
   const geometry& g = args.shape;
-  constexpr int pieces = most_threads / warp;
+  constexpr int pieces = max_threads / warp;
   const int piece = block.thread / warp, begin = piece * g.row_blocks / pieces, end = (piece + 1) * g.row_blocks / pieces;
   const std::int64_t column = std::int64_t{block.index} * warp + block.thread % warp;
   T* const sums = static_cast<T*>(block.shared());

@@ -49,7 +49,7 @@ struct fused<Code>::blocks {
   T* worker_memory = nullptr;  // the column sums of a part for the first worker, then the kept rows and those sums for each of the others
   std::int64_t part_step = 0;  // the elements of the column sums of a part
   const row_producer* rows = nullptr;
-  T totals[most_grid_blocks][most_totals];
+  T totals[max_grid_blocks][max_totals];
 
   static void run(void* context, int b, int worker) {
     auto& all = *static_cast<blocks*>(context);
@@ -89,7 +89,7 @@ struct fused<Code>::blocks {
         while (few.last[0] < range.last[0]) {
           few.first[0] = few.last[0];
           few.last[0] = range.last[0] - few.first[0] < rows_of_part ? range.last[0] : few.first[0] + rows_of_part;
-          T of_few[most_totals];
+          T of_few[max_totals];
           run_block(local_arguments(of_part), few, of_few);  // a copy, as in run_rows
           add_block(totals, of_few);
           if constexpr (reduces_columns) add_columns(args, memory, columns);
@@ -113,7 +113,7 @@ struct fused<Code>::blocks {
       for (const row_consumer* to = source.consumers; to != nullptr; to = to->next)
         if (!to->rows.in_place) to->rows.move(pointed.pointer, first, to->rows.memory);
       if (!is_first) drop_row_results(pointed, unused);
-      T of_few[most_totals];
+      T of_few[max_totals];
       run_block(local_arguments(pointed), few, is_first ? totals : of_few);  // a copy: if another function sees the address of the arguments, the
                                                                             // compiler loads them again for every packet
       if (!is_first) add_block(totals, of_few);
@@ -196,7 +196,7 @@ TENURE_INLINE void fused<Code>::run_blocks(const local_arguments& args, const ke
   if (!is_one_block) return run_many_blocks(args, given, extents);
   block_range range{};
   for (int d = 0; d < cuts; ++d) range.last[d] = extents[d];
-  T totals[most_totals];
+  T totals[max_totals];
   std::int64_t columns = 1;
   for (int d = record::outer; d < record::rank; ++d) columns *= extents[d];
   blocks::run_parts(args, range, totals, static_cast<T*>(given.scratch), columns);

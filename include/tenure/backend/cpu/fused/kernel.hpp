@@ -53,7 +53,7 @@ struct fused : program_detail::coded_kernel<Code> {
   // A load or store of the first n lanes, also of none, takes as long as one of all lanes.
   static constexpr bool masks_are_free = math::is_512<P>;
   // The most packets that a pass computes at a time, each with its own accumulator.
-  static constexpr int most_ways = 4;
+  static constexpr int max_ways = 4;
 
   // If one register holds the results of all columns, they stay in it from row to row. Otherwise each row reads and writes them.
   static constexpr bool columns_in_registers = record::inner == 1 && !is_dynamic(k.extent[last]) && k.extent[last] <= lanes;
@@ -66,7 +66,7 @@ struct fused : program_detail::coded_kernel<Code> {
     M mask[slots];
   };
   struct sums {
-    P packet[slots][most_ways];
+    P packet[slots][max_ways];
     T scalar[slots];
   };
 
@@ -125,7 +125,7 @@ struct fused : program_detail::coded_kernel<Code> {
     return any && is_simple;
   }();
   static constexpr int total_count = count_of(kind::reduce_all) + (sums_are_totals ? count_of(kind::reduce_row) : 0);
-  static constexpr int most_totals = total_count > 0 ? total_count : 1;
+  static constexpr int max_totals = total_count > 0 ? total_count : 1;
   static constexpr int total_of(int i) { return rank_of(i) + (at(i).what == kind::reduce_row ? count_of(kind::reduce_all) : 0); }
 
   /// The number of leading dimensions that blocks may cut. A row may be cut if the only reductions are over all elements. If the row
@@ -142,8 +142,8 @@ struct fused : program_detail::coded_kernel<Code> {
   }();
   static constexpr bool is_cut = [] {
     std::int64_t work = record::instructions;
-    for (int d = 0; d < record::rank; ++d) work = is_dynamic(k.extent[d]) ? least_cut_work : k.extent[d] == 0 ? 0 : work * k.extent[d];
-    return cuts > 0 && work >= least_cut_work;
+    for (int d = 0; d < record::rank; ++d) work = is_dynamic(k.extent[d]) ? min_cut_work : k.extent[d] == 0 ? 0 : work * k.extent[d];
+    return cuts > 0 && work >= min_cut_work;
   }();
   // memory_plan plans the memory without the code, so there the shape alone decides which dimensions are cut.
   static_assert((!reduces_columns && base::kept_rows == 0) || cuts == (record::outer < 2 ? record::outer : 2));
@@ -155,7 +155,7 @@ struct fused : program_detail::coded_kernel<Code> {
 
   static constexpr int ways(int pass);
   static constexpr int uses_of(int i, int pass);
-  static constexpr int most_in_group = 8;
+  static constexpr int max_in_group = 8;
   static constexpr ops::effort effort_of(int i);
   static constexpr int longest_chain(int pass);
   template <int Pass>
@@ -345,7 +345,7 @@ struct fused : program_detail::coded_kernel<Code> {
   static TENURE_LAYER T* result_of(const local_arguments& args) { return static_cast<T*>(args.pointer[at(I).access]); }
   static constexpr int ways_of(int i) { return at(i).row && at(i).what == kind::reduce_all ? 1 : ways(std::countr_zero(at(i).passes)); }
   // across() and start() name each accumulator, because clang keeps an array in registers only if no loop indexes it.
-  static_assert(most_ways == 4);
+  static_assert(max_ways == 4);
   template <int I>
   static TENURE_LAYER T across(const sums& total);
   template <int I>
