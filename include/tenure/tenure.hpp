@@ -34,7 +34,7 @@
 #include <tenure/version.hpp>
 #include <tenure/core/flush_denormals.hpp>
 
-// First those that hold most messages: a compiler spells out the way to each through what includes it first.
+// These hold most static_asserts, and come first: with a message a compiler prints the chain of includes up to its header, which is short here.
 #include <tenure/tensor/members/elements.hpp>
 #include <tenure/tensor/members/views.hpp>
 #include <tenure/tensor/members/copies.hpp>

@@ -354,7 +354,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
     group_->check_alive("train_step");
     const bool compares_values = state.steps == 0 || !have_compared_values_;
     sender_type sender(*group_);
-    // All that can fail on this rank alone, so that the others learn of it.
+    // Everything that can fail on this rank alone is in `compute`, so that a failure reaches the other ranks.
     const auto compute = [&] {
       const auto check_alive = [](const auto& leaf) { tenure::detail::tensor_access::check_alive(leaf, "train_step"); };
       tenure::detail::for_each_leaf(model, check_alive);

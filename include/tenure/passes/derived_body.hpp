@@ -32,20 +32,21 @@ constexpr ops::value sum_of_cotangents(ops::value sum, ops::value more) {
   return ops::added_at(sum, ops::operand_of(more, 1), ops::operand_of(more, 0), static_cast<int>(n.attr));
 }
 
-/// What the body of tangents of a loop or a branch takes: its inputs, and for the body that is inlined the values, of which some have a tangent.
+/// The inputs of the body that computes tangents of a loop or a branch. The primal body is inlined in it: `given` are the values of its inputs, and some of
+/// them have a tangent.
 struct inputs_with_tangents {
   id_list inputs, given, wrt, tangents;  // wrt: those of `given` that have a tangent
   mark_list marks;                       // of these tangents
 };
 
-/// A body of a derivative that is being written: inputs, then the nodes of the body that it is the derivative of.
+/// The body of a derivative while it is written: first its inputs, then the nodes of the primal body.
 class derived_body {
  public:
   constexpr derived_body(ir::builder& g, int which) : g_(g), first_(g.count()), first_bound_(g.bound_count()), which_(which) {}
 
   constexpr ir::node_id input(dtype type, std::int16_t shape) { return g_.body_input(type, shape); }
   constexpr ir::node_id input_like(ir::node_id x) { return g_.body_input(g_[x].type, g_[x].shape); }
-  /// An input like input i of the body that this one is the derivative of.
+  /// An input with the type and the shape of input i of the primal body.
   constexpr ir::node_id input_of(int i) {
     const ir::graph_view written = g_.view().body_at(which_);
     const ir::node n = written[input_of_body(written, i)];
@@ -57,7 +58,7 @@ class derived_body {
   }
   constexpr ir::node_id zero_like(ir::node_id x) { return g_.constant(g_[x].type, g_[x].shape, 0); }
 
-  /// Takes the inputs from ... to - 1 of the body that this one is the derivative of, and then a tangent of each that is marked.
+  /// Takes the inputs from ... to - 1 of the primal body, and then a tangent of each marked one.
   constexpr void take(inputs_with_tangents& all, int from, int to, const mark_list& marked) {
     const auto input = [&](int i) {
       all.inputs.push_back(input_of(i));

@@ -31,8 +31,8 @@ constexpr bool can_hoist(const ir::node& n) {
 }
 
 /// Marks the nodes from `first` on that are hoisted out of an iteration: they are the same in all iterations and worth an array. Inputs whose number is less than `own`
-/// differ from iteration to iteration; other inputs, and nodes before `first`, do not. (In a body that is being written each input has number 0.) An index
-/// that the iteration checks stays in it, and so does what reads it: there may be no iteration.
+/// differ from iteration to iteration. Other inputs, and nodes before `first`, are loop-invariant. (While a body is written each of its inputs has number 0.) An index
+/// that the iteration checks is not hoisted, and neither are the nodes that read it: a loop may run no iteration, and then nothing may be refused.
 constexpr mark_list hoisted(const ir::graph_view& g, node_id first, int own) {
   mark_list varies(g.count - first, 0), is_hoisted(g.count - first, 0);
   for (int i = 0; i < g.bound_count; ++i) {

@@ -38,8 +38,9 @@ struct liveness_of_bodies {
   }
 };
 
-/// The first `count` outputs of a body are its first inputs in the next iteration. Marks those that an iteration needs for its marked outputs, until nothing
-/// changes, or all of them after so many rounds. needed_for(outputs) gives the needed inputs. Returns those of the last round.
+/// The first `count` outputs of a body are its first inputs in the next iteration. Marks the outputs that the next iteration needs for its marked outputs,
+/// until nothing changes. After `max_rounds` rounds it marks all of them. needed_for(outputs) returns the inputs that marked outputs need. The result is
+/// what it returned last.
 template <class NeededFor>
 constexpr mark_list live_over_iterations(mark_list& outputs, int count, int max_rounds, NeededFor needed_for) {
   mark_list inputs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Sums over the iterations of a scan of what pads put in its place. An iteration that reads rows of a weight has such a cotangent of the weight: a sum of
-// pads. The sum of pads of one place over the iterations is the pad of the sum. So each place is a carry of its own, as large as the row, and the pads
+// Sums of pads over the iterations of a scan. If an iteration reads rows of a weight, its cotangent of the weight is a sum of pads, one for each row. All
+// iterations pad a row at the same place, so the sum over the iterations can be taken before the pad: each row has a carry of its size, and the pads
 // stand after the loop. The iteration is then elementwise: it runs as one kernel, and the carries stay in registers.
 #pragma once
 

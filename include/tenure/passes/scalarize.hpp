@@ -151,7 +151,7 @@ class scalarizer {
   }
   constexpr bool is_wide(node_id id) const { return row(id) >= wide_row; }
 
-  /// What numbers gain over arrays, in operations: kernels over arrays do badly at what takes short rows apart, or combines them.
+  /// How many operations scalars save over arrays. Kernels over arrays are slow where a node takes short rows apart or combines them.
   constexpr std::int64_t gain(node_id id) const {
     const ir::node& n = g_[id];
     bool is_short = false;

@@ -283,8 +283,8 @@ constexpr auto extent(const X& x) {
 }
 
 /// fori_loop(n, f, init) calls f(i, carry) -> carry for i = 0 ... n - 1 and returns the last carry. i is a traced int64. n is an integer that
-/// is known while tracing, an extent<A>(x), or another traced integer. With one of the first two a gradient keeps what it reads of each iteration, as that of
-/// scan; with the last one it is that of a while_loop.
+/// is known while tracing, an extent<A>(x), or another traced integer. With one of the first two the gradient keeps the values that it reads of each iteration, as
+/// the gradient of scan does. With the last one it is the gradient of a while_loop.
 template <class N, class F, class C>
 constexpr auto fori_loop(const N& n, F f, const C& init) {
   using namespace detail;

@@ -173,8 +173,8 @@ class into_call {
     check_apart(places, n);
   }
 
-  /// The same where all tensors share all of their memory or none, so that one of the two is certain. It does not return: then a small program
-  /// keeps its values in registers.
+  /// Throws for targets of which two overlap. It is called where all tensors own their memory, so that two of them are equal or apart. It never returns:
+  /// then the compiler keeps the values of a small program in registers.
   template <class... T>
   [[noreturn, gnu::cold, gnu::noinline]] static void refuse_targets(const T&... target) {
     check_targets(target...);

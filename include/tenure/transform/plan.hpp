@@ -40,7 +40,7 @@ struct plan {
   /// The number of bytes that the steps of a call read and write. Each buffer counts once for each step: a gather reads one row of its table for
   /// each index, but at most the table, and an update in place writes its block. Loops and branches count as in flops().
   static constexpr std::int64_t bytes() { return bytes_per_iteration<0>(); }
-  /// The same for a body that carries the first values: where it may, it writes the next one over the last one.
+  /// The same for the body of a loop. Its first `Carries` inputs are carries: where the plan allows it, a new carry is written over the old one.
   template <int Carries>
   static constexpr std::int64_t bytes_per_iteration() {
     require_static();

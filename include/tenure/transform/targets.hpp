@@ -27,7 +27,8 @@ struct overwrites_of_call {
   }
 };
 
-/// The bytes of an argument. Where every target owns its memory, an argument that does so shares all or none, and its first byte stands for it.
+/// The bytes of an argument. If every target owns its memory and the argument owns its memory too, the two are equal or apart. Then the first byte of
+/// the argument is enough.
 template <bool TargetsOwn, class L>
 TENURE_INLINE memory_range range_of(const L& leaf) {
   if constexpr (any_tensor<L>) {

@@ -181,8 +181,8 @@ struct consumers_of_call {
   bool is_active[max_products_over_rows] = {};
   int count = 0;
 
-  /// Binds the consumers of an epilogue. `read` has the memory that the product and the kernel read and write. The sums of a consumer get their first rows
-  /// before the steps up to its own have read all that they read, so they may be in none of it.
+  /// Binds the consumers of an epilogue. `read` has the memory that the product and the kernel read and write. A consumer writes its first rows
+  /// before the product and the kernel have read all of this memory, so the sums of a consumer must not overlap it.
   template <class Program, class Bind>
   void bind(const epilogue& e, int s, const call_memory& m, bool on_one_thread, const byte_range* read, int read_count, const Bind& bind_step) {
     count = e.consumer_count;

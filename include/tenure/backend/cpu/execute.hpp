@@ -157,7 +157,7 @@ constexpr bool expands() {
   return work <= expanded_work;
 }
 
-/// Whether a program is a branch of a cond: a result of it may have the memory of any capture. A result of an iteration has that of its own carry at most.
+/// Whether a program is a branch of a cond: then a result of the program may have the memory of any capture. A result of the body of a loop has the memory of its own carry or memory of its own.
 template <class Program>
 constexpr bool is_branch = false;
 template <class Whole, int Body>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The steps that computed indices name the places of: gather and its transposes, update, and the check of the indices. A step at one position may
-// run in each iteration of a loop.
+// The steps whose places are computed indices: gather and its transposes, update, and the check of the indices. A loop may run a step at one position
+// in each iteration.
 #pragma once
 
 #include <cstring>

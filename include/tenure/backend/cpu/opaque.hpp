@@ -25,7 +25,7 @@ void pad_step(void* const* p, const opaque_operation& n) {
   detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, out + n.start * along, to.stride);
 }
 
-/// Writes the first `count` of the items 0 ... length - 1 in order. If these are not all, they are the heap of the least ones so far.
+/// Writes the first `count` of the items 0 ... length - 1, sorted. If `count` is less than `length`, a heap holds the `count` least items so far.
 template <class Item, class Less>
 void first_in_order(Item* to, std::int64_t count, std::int64_t length, const auto& item, Less less) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = item(i);

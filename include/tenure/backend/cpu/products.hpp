@@ -120,7 +120,7 @@ template <class T>
 void matmul_step(void* const* p, const opaque_operation& n, void* scratch, executor* on) {
   const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
   if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > detail::max_small_product) return matmul_of_batch<T>(p, n, scratch, on);
-  // A loop may run one in each iteration, and then it takes less time than the way to it.
+  // A loop may run a small product in each iteration. Such a product takes less time than the general path before its first multiplication.
   matmul<T>(c.extent[0], c.extent[1], a.extent[1], {static_cast<const T*>(p[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(p[1]), b.stride[0], b.stride[1]},
             static_cast<T*>(p[2]), c.extent[1], false, scratch);
 }

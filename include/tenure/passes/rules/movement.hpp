@@ -102,7 +102,7 @@ constexpr node_id movement(ir::builder& g, const ir::node& n) {
         composed.step = from.step * n.step;
         return g.emit(composed);
       }
-      // Consecutive elements of an array with zeros around it: they are all its own, or all zeros.
+      // A slice of a pad. If all its elements are from the padded array, it is a slice of this array. If all are padding, it is a constant.
       if (from.op == opcode::pad && from.attr == n.attr && from.step == 1 && n.step == 1) {
         const int axis = static_cast<int>(n.attr);
         const std::int64_t own = g.shape_of(from.in[0])[axis], length = g.shape(n.shape)[axis], first = n.start - from.start;
