@@ -245,6 +245,11 @@ using tenure::matmul;
 using tenure::outer;
 using tenure::root;
 using tenure::solve;
+using tenure::solve_triangular;
+using tenure::cholesky;
+using tenure::lower;
+using tenure::upper;
+using tenure::triangle_t;
 
 // ---- Losses and normalization -------------------------------------------------------------------
 using tenure::bce;

@@ -75,7 +75,7 @@
 #include <tenure/ops/position.hpp>
 #include <tenure/ops/random.hpp>
 #include <tenure/ops/rearrangement.hpp>
-#include <tenure/ops/solve.hpp>
+#include <tenure/ops/opaque/registry.hpp>
 #include <tenure/ops/subscript.hpp>
 #include <tenure/ops/traced_factories.hpp>
 

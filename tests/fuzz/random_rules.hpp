@@ -51,7 +51,7 @@ struct census {
     for (ir::node_id id = 0; id < g.count; ++id) {
       if (!live[static_cast<std::size_t>(id)]) continue;
       const ir::node& n = g[id];
-      if (n.op == ir::opcode::solve) found.note(outer, part::solve);
+      if (ops::is_opaque(n.op)) found.note(outer, part::solve);
       if (n.op == ir::opcode::update) found.note(outer, part::update);
       if (n.op != ir::opcode::control_flow) continue;
       const ir::control_flow& c = g.control_flow_of(n);
@@ -335,7 +335,7 @@ class rule_generator : public generator {
     if (!is_refused) add_results(g.add_control_flow(c, operands), bounds);
   }
 
-  /// Systems whose matrices have a large diagonal: their condition is small.
+  /// Systems and factors of matrices with a large diagonal: their condition is small, and where they are symmetric they are positive definite.
   void solve() {
     ir::builder& g = graph();
     const entry e = recent();
@@ -350,7 +350,11 @@ class rule_generator : public generator {
       if (other.x.type() == a.type() && other.x.node().shape == a.node().shape && dice_.chance(0.5)) a = other.x;
     const value rows = ops::counting(g, a.type(), a.node().shape, s.rank - 2), columns = ops::counting(g, a.type(), a.node().shape, s.rank - 1);
     const value diagonal = apply<ops::where>(apply<ops::equal>(rows, columns), a.like(static_cast<double>(actual_of(n) + 1)), a.like(0));
-    add({ops::solution(squashed(a) + diagonal, e.x), 0});
+    const value matrices = squashed(a) + diagonal;
+    const bool is_upper = dice_.chance(0.5), is_transposed = dice_.chance(0.5), has_unit_diagonal = dice_.chance(0.2);
+    if (dice_.chance(0.4)) add({ops::nodes::solve::of({}, matrices, e.x), 0});
+    else if (dice_.chance(0.5)) add({ops::nodes::solve_triangular::of({is_upper, is_transposed, has_unit_diagonal}, matrices, e.x), 0});
+    else add({ops::nodes::cholesky::of({}, ops::symmetric_part(matrices)), 0});  // its derivative is that along symmetric directions
   }
 
   /// A function of each slice along axis 0.

@@ -277,8 +277,13 @@ TEST_CASE("extents that only the run knows") {
   }
 }
 
-TEST_CASE("systems of linear equations") {
+TEST_CASE("systems of linear equations and factors") {
   check([](auto a, auto b) { return tn::solve(tn::transpose<1, 2>(a), b); }, some<double, 70, 3, 3>(), some<double, 70, 3, 2>());
+  check([](auto a, auto b) {
+    const auto spd = tn::matmul(a, tn::transpose<1, 2>(a)) + tn::eye<double, 3>();
+    const auto l = tn::cholesky(spd);
+    return std::tuple{l, tn::solve_triangular(l, b, tn::lower), tn::solve_triangular(tn::transpose<1, 2>(l), b, tn::upper.transposed().unit())};
+  }, some<double, 70, 3, 3>(), some<double, 70, 3, 2>());
 }
 
 TEST_CASE("attention and its gradient") {

@@ -312,11 +312,11 @@ TEST_CASE("a result has the shape and the type of the operand that it goes with"
   const std::int16_t of_x = all.g[all.x].shape, larger = all.shape({2, {2, 4}});
   ir::node update = node(opcode::update, dtype::float32, 3, of_x, corner, all.x);
   update.in[2] = start;
-  const ir::node solve = node(opcode::solve, dtype::float32, 2, of_x, system, all.x);
+  const ir::node solve = node(ops::nodes::solve::code, dtype::float32, 2, of_x, system, all.x);
   ir::node index_add = node(opcode::index_add, dtype::float32, 3, of_x, corner, all.x);
   index_add.in[2] = all.g.input(dtype::int64, {1, {1}});
   all.g.check_bound({index_add.in[2], 2, "index_add"});
-  for (ir::node n : {update, index_add, solve, node(opcode::stop_gradient, dtype::float32, 1, of_x, all.x), node(opcode::instead, dtype::float32, 2, of_x, all.x, all.x), node(opcode::barrier, dtype::float32, 1, of_x, all.x),
+  for (ir::node n : {update, index_add, node(opcode::stop_gradient, dtype::float32, 1, of_x, all.x), node(opcode::instead, dtype::float32, 2, of_x, all.x, all.x), node(opcode::barrier, dtype::float32, 1, of_x, all.x),
                      node(opcode::copy, dtype::float32, 1, of_x, all.x), node(opcode::cast, dtype::int32, 1, of_x, all.x)}) {
     CAPTURE(static_cast<int>(n.op));
     inputs good = all, wrong = all;
@@ -324,6 +324,12 @@ TEST_CASE("a result has the shape and the type of the operand that it goes with"
     n.shape = larger;
     check(wrong.with(n), "shapes differ", 8, of_x, larger);
   }
+  inputs of_system = all;
+  CHECK(of_system.with(solve).ok());
+  ir::node wide = solve;
+  wide.shape = larger;
+  inputs wrong_system = all;
+  check(wrong_system.with(wide), "another extent than the operation's rule gives", 8, 4, 3);
   for (const ir::node& good : {update, index_add, solve})
     for (const int k : {0, 1}) {
       inputs i = all;
@@ -583,9 +589,9 @@ TEST_CASE("products, systems, orders and attention take matrices of numbers") {
   check(q.with(node(opcode::matmul, dtype::float32, 2, q.shape({}), q.y, q.y)), "a product of less than matrices", 4, 0, 2);
   inputs s;
   const ir::node_id whole = s.g.input(dtype::int32, {2, {4, 4}}), column = s.g.input(dtype::int32, {2, {4, 1}});
-  check(s.with(node(opcode::solve, dtype::int32, 2, s.g[column].shape, whole, column)), "a system of equations of integers or bool", 6, 0, 0);
+  check(s.with(node(ops::nodes::solve::code, dtype::int32, 2, s.g[column].shape, whole, column)), "an operation on samples of integers or bool", 6, 0, 0);
   inputs t;
-  check(t.with(node(opcode::solve, dtype::float32, 2, t.g[t.y].shape, t.y, t.y)), "a system of less than matrices", 4, 1, 2);
+  check(t.with(node(ops::nodes::solve::code, dtype::float32, 2, t.g[t.y].shape, t.y, t.y)), "a sample of another shape", 4, 1, 2);
   inputs o;
   const ir::node_id scalar = o.g.input(dtype::float32, {});
   check(o.with(node(opcode::order, dtype::int64, 1, o.g[scalar].shape, scalar)), "an order of a scalar", 5, 0, 1);

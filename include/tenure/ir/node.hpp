@@ -36,7 +36,6 @@ enum class opcode : std::uint8_t {
   update,     // attr: axis; operands: block, x, one integer: x with the block in the place of its elements from this position along the axis on;
               // or one integer for each element along axis 0 of x and of the block
   order,      // start: 1 if descending; the positions of the elements of each row of the last axis in their order, the first ones of them, as int64
-  solve,      // [batch..., n, n], [batch..., n, m]: the x of a x = b
   attention,  // [batch..., q, d], [batch..., k, d], [batch..., k, e]: softmax of scaled products, times the third; attr: 1 if causal;
               // result [batch..., q, e + 2]: the last two columns are the numbers of each row from which its gradient computes the weights again
   attention_gradient,  // its cotangents, by the formulas in ops/structural/attention.hpp; attr: 1 if causal; start: which of them
@@ -48,7 +47,8 @@ enum class opcode : std::uint8_t {
   tuple,      // the operands of a control-flow operation: values, and before them possibly the tuple that it continues
   control_flow,  // attr: a record of the graph's control-flow operations (a loop or a branch); operand: a tuple
   result,     // attr: a position; operand: a control_flow. The value of the control-flow operation's result at this position
-  pointwise,  // the first pointwise operations are those that derivatives and rewrites are written in
+  opaque,     // an operation on each sample of a batch: `opaque` plus its position in the list of ops/opaque/list.hpp; attr: its options, a bit each
+  pointwise = opaque + 32,  // the first pointwise operations are those that derivatives and rewrites are written in
   neg = pointwise,
   add,
   sub,

@@ -11,7 +11,6 @@
 #include <tenure/ops/structural/order.hpp>
 #include <tenure/ops/structural/product.hpp>
 #include <tenure/ops/structural/reduction.hpp>
-#include <tenure/ops/structural/solve.hpp>
 #include <tenure/ops/structural/source.hpp>
 #include <tenure/ops/structural/view.hpp>
 

@@ -22,7 +22,7 @@ constexpr ir::node_id input_of_body(const ir::graph_view& body, int i) {
 /// Whether an operation is more than pointwise work, so that its result is worth an array in place of computing it again.
 constexpr bool is_worth_an_array(ir::opcode op) {
   const bool moves = op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::index_add || op == ir::opcode::order;
-  return op == ir::opcode::matmul || ops::is_attention(op) || op == ir::opcode::solve || op == ir::opcode::reduce || moves;
+  return op == ir::opcode::matmul || ops::is_attention(op) || ops::is_opaque(op) || op == ir::opcode::reduce || moves;
 }
 
 /// A sum of cotangents. What a gather adds goes to its places in the sum: in a loop, an iteration costs the rows that it has read and not the whole table.

@@ -2,6 +2,8 @@
 // A graph as text, with one node in each line: `%3 = mul %1, %2 : float32[5,3]`. It is for people, and golden tests compare it.
 #pragma once
 
+#include <iterator>
+
 #include <charconv>
 #include <concepts>
 #include <string>
@@ -97,6 +99,13 @@ inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
     case ops::attributes::position: out << ' ' << n.attr; break;
     case ops::attributes::control_flow: print_control_flow(out, g, g.control_flow_of(n)); return;
     case ops::attributes::direction: out << (n.start != 0 ? " descending" : ""); break;
+    case ops::attributes::options:
+      ops::opaque_operations::visit(n.op, [&]<class Record>() {
+        if constexpr (requires { Record::option_names; })
+          for (int i = 0; i < static_cast<int>(std::size(Record::option_names)); ++i)
+            if ((n.attr >> i & 1) != 0) out << ' ' << Record::option_names[i];
+      });
+      break;
     case ops::attributes::causal: out << (n.attr != 0 ? " causal" : ""); break;
     case ops::attributes::axis: out << " axis=" << n.attr; break;
     case ops::attributes::axis_start_step: out << " axis=" << n.attr << " start=" << n.start << " step=" << n.step; break;

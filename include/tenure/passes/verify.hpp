@@ -59,7 +59,8 @@ class verifier {
   constexpr void operands() {
     const ir::node& n = c_.self();
     const int code = static_cast<int>(n.op), codes = static_cast<int>(ir::opcode::pointwise) + ops::records::count;
-    c_.expect(code < codes, "no such operation", code, codes);
+    const int structural = static_cast<int>(ir::opcode::opaque) + ops::opaque_operations::count;
+    c_.expect(code < codes && (code < structural || ops::is_pointwise(n.op)), "no such operation", code, codes);
     if (!c_.found.ok()) return;
     const int arity = ops::is_pointwise(n.op) ? ops::record_of(n.op).arity : ops::structural_record_of(n.op).arity;
     c_.expect(n.type <= dtype::float64, "no such element type", static_cast<int>(n.type), static_cast<int>(dtype::float64));

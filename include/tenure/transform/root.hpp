@@ -3,7 +3,7 @@
 // Source: the implicit function theorem, and the meaning of jax.lax.custom_root.
 #pragma once
 
-#include <tenure/ops/solve.hpp>
+#include <tenure/ops/opaque/solve.hpp>
 #include <tenure/transform/custom.hpp>
 #include <tenure/transform/jacobian.hpp>
 
@@ -43,7 +43,7 @@ struct root_rule {
     if (ops::value(z).shape().rank == 0) return std::tuple{z, Z{&g, (-(ops::value(g, moved) / jacobian)).id}};
     const extents of_z = ops::value(z).shape();
     const std::int64_t n = ops::elements_along(g, of_z, ops::all_axes(of_z.rank));
-    const ops::value step = ops::solution(ops::reshape_to(jacobian, {2, {n, n}}), ops::reshape_to({g, moved}, {2, {n, 1}}));
+    const ops::value step = ops::nodes::solve::of({}, ops::reshape_to(jacobian, {2, {n, n}}), ops::reshape_to({g, moved}, {2, {n, 1}}));
     return std::tuple{z, Z{&g, ops::reshape_to(-step, of_z).id}};
   }
 };

@@ -230,14 +230,22 @@ struct static_step {
       return c.rank == 2 && is_floating(step.type) && matmul_is_small(c.extent[0], c.extent[1], a.extent[1]);
     }
   }();
-  static constexpr bool is_small_solve = [] {
-    if constexpr (step.op != ir::opcode::solve) {
+  /// Whether it is one sample of an opaque operation, so small that its numbers stay in registers.
+  static constexpr bool is_small_sample = [] {
+    if constexpr (!ops::is_opaque(step.op)) {
       return false;
     } else {
-      const operand_view& x = repeated.operation.out;
-      return x.rank == 2 && x.extent[0] >= 1 && x.extent[0] <= 4 && x.extent[1] >= 1 && x.extent[1] <= 8;
+      using record = ops::opaque_record_of<step.op>;
+      const opaque_operation& o = repeated.operation;
+      const ops::sample_sizes sizes = record::sizes_of([&](int k) -> const operand_view& { return o.in[k]; });
+      bool is_small = o.in[0].rank == record::takes.operand(0).rank && record::scratch(sizes) == 0;
+      std::int64_t numbers = record::elements_of_result(sizes);
+      for (int k = 0; k < record::arity; ++k) is_small = is_small && o.in[k].rank <= 2, numbers += record::elements_of_operand(k, sizes);
+      for (int l = 0; l < record::takes.letters(); ++l) is_small = is_small && sizes[l] <= 8;
+      return is_small && sizes[0] <= 4 && numbers <= 80;
     }
   }();
+  static constexpr const opaque_operation& operation() { return repeated.operation; }
 };
 
 /// Runs a step with static extents that is neither a kernel nor a control_flow.
@@ -249,10 +257,8 @@ TENURE_INLINE void run_operation(void* const* pointer, [[maybe_unused]] void* sc
     constexpr operand_view a = step::repeated.operation.in[0], b = step::repeated.operation.in[1], c = step::repeated.operation.out;
     matmul_small<T, c.extent[0], c.extent[1], a.extent[1], a.stride[0], a.stride[1], b.stride[0], b.stride[1], c.extent[1]>(
         static_cast<const T*>(pointer[0]), static_cast<const T*>(pointer[1]), static_cast<T*>(pointer[2]));
-  } else if constexpr (step::is_small_solve) {
-    constexpr operand_view a = step::repeated.operation.in[0], b = step::repeated.operation.in[1], x = step::repeated.operation.out;
-    solve_small<T, x.extent[0], x.extent[1], a.stride[0], a.stride[1], b.stride[0], b.stride[1]>(
-        static_cast<const T*>(pointer[0]), static_cast<const T*>(pointer[1]), static_cast<T*>(pointer[2]));
+  } else if constexpr (step::is_small_sample) {
+    sample_in_registers<ops::opaque_record_of<step::step.op>, T, step>(pointer);
   } else {
     repeated_step<step::step.op, T>(pointer, step::repeated, scratch, on, Program::value.bounds);
   }

@@ -33,9 +33,6 @@ struct kept_by_blocks {
   constexpr bool any() const { return sums + rows > 0; }
 };
 
-/// The operand that a step copies into scratch memory, or -1.
-constexpr int copied_operand(const bound_step& s) { return s.is_fused() ? -1 : ops::structural_record_of(s.op).copies; }
-
 constexpr bool multiplies(const bound_step& s) { return s.op == ir::opcode::matmul || is_attention(s.op); }
 
 template <class Program>
@@ -54,7 +51,7 @@ struct memory_plan : program_detail::placement<Program> {
   /// Whether a call needs any memory. It does for temporaries, products, sums of columns, and rows that are kept from pass to pass.
   static constexpr bool is_needed = program_detail::has_workspace<Program> || [] {
     for (int i = 0; i < Program::step_count; ++i)
-      if (const bound_step& s = Program::tables.steps[i]; multiplies(s) || copied_operand(s) >= 0 || s.control_flow >= 0) return true;
+      if (const bound_step& s = Program::tables.steps[i]; multiplies(s) || ops::is_opaque(s.op) || s.control_flow >= 0) return true;
     for (int i = 0; i < Program::kernel_count; ++i)
       if (kept_by_blocks<Program>(Program::tables.kernels[i]).any()) return true;
     return false;
@@ -80,25 +77,29 @@ struct memory_plan : program_detail::placement<Program> {
     const bound_step& s = Program::tables.steps[i];
     if (s.is_fused()) find_kernel_scratch(s.kernel, symbols);
     if (s.control_flow >= 0) find_control_flow_scratch(s, symbols);
-    const int copied = copied_operand(s);
-    if (!multiplies(s) && copied < 0) return;
+    if (!multiplies(s) && !ops::is_opaque(s.op)) return;
     std::int64_t n[96] = {};
     for (int j = 0; j < s.number_count; ++j) n[j] = passes::value_of(Program::tables.numbers[s.first_number + j], symbols);
     const opaque_operation operation(n);
-    if (copied >= 0) {
-      const operand_view& matrix = operation.in[copied];
-      return want(scratch, matrix.extent[matrix.rank - 2] * matrix.extent[matrix.rank - 1] * size_of(s.type));
-    }
+    const auto want_for_threads = [&](std::int64_t of_worker, std::int64_t blocks) {
+      want(scratch, of_worker);
+      if (blocks < 2) return;
+      want(on_threads, of_worker);
+      want(of_limited, of_worker);
+      want(all_limited, (blocks - 1) * of_worker);
+    };
+    if (ops::is_opaque(s.op))
+      return ops::opaque_operations::visit(s.op, [&]<class Record>() {
+        visit_floating(s.type, [&]<class T>(element_tag<T>) {
+          const samples_need need = need_of_samples<Record, T>(operation);
+          want_for_threads(need.workspace, need.blocks);
+        });
+      });
     if (is_attention(s.op))
       return visit_floating(s.type, [&]<class T>(element_tag<T>) {
         const std::int64_t of_worker = s.op == ir::opcode::attention ? attention_workspace<ir::opcode::attention, T>(operation)
                                                                      : attention_workspace<ir::opcode::attention_gradient, T>(operation);
-        const std::int64_t helpers = attention_batch_count(operation) - 1;
-        want(scratch, of_worker);
-        if (helpers < 1) return;
-        want(on_threads, of_worker);
-        want(of_limited, of_worker);
-        want(all_limited, helpers * of_worker);
+        want_for_threads(of_worker, attention_batch_count(operation));
       });
     const operand_view &a = operation.in[0], &c = operation.out;
     const std::int64_t rows = c.extent[c.rank - 2], columns = c.extent[c.rank - 1], inner = a.extent[a.rank - 1];

@@ -9,7 +9,7 @@
 #include <tenure/backend/cpu/attention.hpp>
 #include <tenure/backend/cpu/indexing.hpp>
 #include <tenure/backend/cpu/products.hpp>
-#include <tenure/math/linear_system.hpp>
+#include <tenure/backend/cpu/samples.hpp>
 #include <tenure/math/ordering.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
@@ -77,36 +77,6 @@ inline void order_step(void* const* p, const opaque_operation& n) {
   visit_dtype(n.in[0].type, [&]<class T>(element_tag<T>) { order_rows(static_cast<const T*>(p[0]), static_cast<std::int64_t*>(p[1]), n); });
 }
 
-/// Solves one system after the other. `scratch` has room for one matrix.
-template <class T>
-void solve_step(void* const* p, const opaque_operation& n, void* scratch) {
-  const operand_view &a = n.in[0], &b = n.in[1], &x = n.out;
-  const int batch = x.rank - 2;
-  const std::int64_t rows = x.extent[batch], columns = x.extent[batch + 1], row_major[] = {rows, 1}, of_solution[] = {columns, 1};
-  operand_view matrix, right;
-  matrix.rank = right.rank = 2;
-  for (int d = 0; d < 2; ++d) matrix.extent[d] = a.extent[batch + d], right.extent[d] = x.extent[batch + d];
-  T *const lu = static_cast<T*>(scratch), *to = static_cast<T*>(p[2]);  // results are row-major: one solution after the other
-  detail::for_each_index(batch, x.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
-    detail::copy_strided(matrix, static_cast<const T*>(p[0]) + at_a, a.stride + batch, lu, row_major);
-    detail::copy_strided(right, static_cast<const T*>(p[1]) + at_b, b.stride + batch, to, of_solution);
-    math::solve_in_place(lu, to, rows, columns);
-    to += rows * columns;
-  });
-}
-
-/// Solves one system of few equations, in registers.
-template <class T, std::int64_t N, std::int64_t M, std::int64_t ARow, std::int64_t ACol, std::int64_t BRow, std::int64_t BCol>
-TENURE_INLINE void solve_small(const T* a, const T* b, T* x) {
-  T lu[N * N], right[N * M];
-  for (std::int64_t i = 0; i < N; ++i) {
-    for (std::int64_t j = 0; j < N; ++j) lu[i * N + j] = a[i * ARow + j * ACol];
-    for (std::int64_t j = 0; j < M; ++j) right[i * M + j] = b[i * BRow + j * BCol];
-  }
-  math::solve_in_place(lu, right, N, M);
-  for (std::int64_t i = 0; i < N * M; ++i) x[i] = right[i];
-}
-
 /// An operation that many iterations run, with what is found out about it once.
 struct repeated_operation {
   opaque_operation operation;
@@ -124,7 +94,7 @@ void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] voi
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(p, n);
   else if constexpr (Op == ir::opcode::check) check_step<T>(p, n, bounds);
   else if constexpr (Op == ir::opcode::order) order_step(p, n);
-  else if constexpr (Op == ir::opcode::solve) solve_step<T>(p, n, scratch);
+  else if constexpr (ops::is_opaque(Op)) samples_step<ops::opaque_record_of<Op>, T>(p, n, scratch, on);
   else if constexpr (is_attention(Op)) attention_step<Op, T>(p, n, scratch, on);
   else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");
 }

@@ -12,7 +12,7 @@
 #include <tenure/kernels/attention.hpp>
 #include <tenure/kernels/order.hpp>
 #include <tenure/kernels/rearrange.hpp>
-#include <tenure/kernels/solve.hpp>
+#include <tenure/kernels/samples.hpp>
 #include <tenure/program/bind.hpp>
 
 namespace TENURE_NAMESPACE::cuda_backend {
@@ -166,19 +166,39 @@ void order_step(Device& device, void* const* p, const opaque_operation& n) {
   });
 }
 
-/// Solves one system on each thread. `scratch` has room for the matrices.
-template <class T, class Device>
-void solve_step(Device& device, void* const* p, const opaque_operation& n, void* scratch) {
-  const operand_view &a = n.in[0], &b = n.in[1], &x = n.out;
-  const std::int64_t rows = x.extent[x.rank - 2], columns = x.extent[x.rank - 1];
-  if (elements_of(x) == 0) return;
-  std::int64_t row_major[max_rank];
-  std::int64_t size = 1;
-  for (int d = a.rank - 1; d >= 0; --d) row_major[d] = size, size *= a.extent[d];
-  T *const matrices = static_cast<T*>(scratch), *const to = static_cast<T*>(p[2]);
-  detail::copy(device, a, static_cast<const T*>(p[0]), a.stride, matrices, row_major);
-  detail::copy(device, b, static_cast<const T*>(p[1]), b.stride, to, x.stride);
-  device.for_each(size / (rows * rows), kernels::solve_system<T>{rows, columns, matrices, to});
+/// The memory beside the operands of an operation on samples: a row-major copy of each operand, and what the samples need in addition.
+template <class Record>
+struct samples_memory {
+  ops::sample_sizes sizes;
+  std::int64_t samples = 1, operand[Record::arity] = {}, scratch = 0, end = 0;  // where each begins, in numbers
+
+  constexpr explicit samples_memory(const opaque_operation& n) : sizes(Record::sizes_of([&](int k) -> const operand_view& { return n.in[k]; })) {
+    for (int a = 0; a < n.in[0].rank - Record::takes.operand(0).rank; ++a) samples *= n.in[0].extent[a];
+    for (int k = 0; k < Record::arity; ++k) {
+      operand[k] = end;
+      if (k != Record::result_begins_as) end += samples * Record::elements_of_operand(k, sizes);
+    }
+    scratch = end;
+    end += samples * Record::scratch(sizes);
+  }
+};
+
+/// Computes one sample on each thread.
+template <class Record, class T, class Device>
+void samples_step(Device& device, void* const* p, const opaque_operation& n, void* scratch) {
+  const samples_memory<Record> memory(n);
+  if (elements_of(n.out) == 0) return;
+  T *const all = static_cast<T*>(scratch), *const to = static_cast<T*>(p[Record::arity]);
+  kernels::run_sample<Record, T> f{memory.sizes, Record::options_of(n.axis), {}, {}, to, Record::elements_of_result(memory.sizes)};
+  for (int k = 0; k < Record::arity; ++k) {
+    std::int64_t row_major[max_rank] = {}, size = 1;
+    for (int d = n.in[k].rank - 1; d >= 0; size *= n.in[k].extent[d--]) row_major[d] = size;
+    const bool is_result = k == Record::result_begins_as;
+    f.operand[k] = is_result ? nullptr : all + memory.operand[k];
+    f.size[k] = Record::elements_of_operand(k, memory.sizes);
+    detail::copy(device, n.in[k], static_cast<const T*>(p[k]), n.in[k].stride, is_result ? to : f.operand[k], row_major);
+  }
+  device.for_each(memory.samples, f);
 }
 
 namespace detail {
@@ -240,8 +260,7 @@ template <ir::opcode Op, class T, class Device>
 constexpr std::int64_t bytes_of_step([[maybe_unused]] const opaque_operation& n) {
   if constexpr (Op == ir::opcode::scatter || Op == ir::opcode::index_add) return index_add_memory<T, Device>(n, ops::adding_operands_of(Op).indices).end;
   else if constexpr (Op == ir::opcode::check) return sizeof(kernels::index_fault);
-  else if constexpr (constexpr int copied = ops::structural_record_of(Op).copies; copied >= 0)
-    return elements_of(n.in[copied]) * static_cast<std::int64_t>(sizeof(T));
+  else if constexpr (ops::is_opaque(Op)) return samples_memory<ops::opaque_record_of<Op>>(n).end * static_cast<std::int64_t>(sizeof(T));
   else return 0;
 }
 
@@ -254,7 +273,7 @@ void opaque_step(Device& device, void* const* p, const opaque_operation& n, [[ma
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::check) check_step<T>(device, p, n, bounds, scratch);
   else if constexpr (Op == ir::opcode::order) order_step(device, p, n);
-  else if constexpr (Op == ir::opcode::solve) solve_step<T>(device, p, n, scratch);
+  else if constexpr (ops::is_opaque(Op)) samples_step<ops::opaque_record_of<Op>, T>(device, p, n, scratch);
   else if constexpr (Op == ir::opcode::attention) attention_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::attention_gradient) attention_gradient_step<T>(device, p, n);
   else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");

@@ -88,6 +88,7 @@ class operations {
     using ir::opcode;
     array y(n.type, known(g_.shapes[n.shape], symbols_));
     if (ops::is_pointwise(n.op)) return pointwise(n, y);
+    if (ops::is_opaque(n.op)) return opaque(n, y);
     switch (n.op) {
       case opcode::constant: return is_floating(n.type) ? fill(y, ir::value_of(n)) : fill(y, n.attr);
       case opcode::iota: return count_up(n, y);
@@ -101,7 +102,6 @@ class operations {
       case opcode::concat: return concat(n, y);
       case opcode::gather: return gather(n, y);
       case opcode::order: return order(n, y);
-      case opcode::solve: return solve(n, y);
       case opcode::attention: return attention(n, y);
       case opcode::attention_gradient: return attention_gradient(n, y);
       case opcode::pad: {
@@ -127,7 +127,8 @@ class operations {
       case opcode::sub:
       case opcode::mul:
       case opcode::div:
-      case opcode::exp: break;  // pointwise
+      case opcode::exp:
+      case opcode::opaque: break;  // pointwise, and operations on samples
       case opcode::input:
       case opcode::tuple:
       case opcode::control_flow:
@@ -263,33 +264,18 @@ class operations {
     return y;
   }
 
-  /// Gauss and Jordan: each column of the matrix becomes a column of the identity.
-  array solve(const ir::node& n, array& y) const {
-    const array& a = value(n.in[0]);
-    const array& b = value(n.in[1]);
-    const auto rows = static_cast<std::size_t>(y.shape[y.shape.rank - 2]), columns = static_cast<std::size_t>(y.shape[y.shape.rank - 1]), width = rows + columns;
-    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
-      const std::size_t systems = y.size() == 0 ? 0 : static_cast<std::size_t>(y.size()) / (rows * columns);
-      for (std::size_t s = 0; s < systems; ++s) {
-        std::vector<long double> all(rows * width);
-        for (std::size_t i = 0; i < rows; ++i)
-          for (std::size_t j = 0; j < width; ++j)
-            all[i * width + j] = static_cast<long double>(j < rows ? a.as<T>()[(s * rows + i) * rows + j] : b.as<T>()[(s * rows + i) * columns + j - rows]);
-        for (std::size_t k = 0; k < rows; ++k) {
-          std::size_t best = k;
-          for (std::size_t i = k; i < rows; ++i)
-            if (std::abs(all[i * width + k]) > std::abs(all[best * width + k])) best = i;
-          std::swap_ranges(all.begin() + static_cast<std::ptrdiff_t>(k * width), all.begin() + static_cast<std::ptrdiff_t>((k + 1) * width), all.begin() + static_cast<std::ptrdiff_t>(best * width));
-          const long double pivot = all[k * width + k];
-          for (std::size_t j = 0; j < width; ++j) all[k * width + j] /= pivot;
-          for (std::size_t i = 0; i < rows; ++i) {
-            const long double factor = all[i * width + k];
-            for (std::size_t j = 0; j < width && i != k; ++j) all[i * width + j] -= factor * all[k * width + j];
-          }
+  /// One sample after the other, as the record says.
+  array opaque(const ir::node& n, array& y) const {
+    ops::opaque_operations::visit(n.op, [&]<class Record>() {
+      const ops::sample_sizes sizes = Record::sizes_of([&](int k) -> const extents& { return value(n.in[k]).shape; });
+      const std::int64_t of_result = Record::elements_of_result(sizes), samples = of_result == 0 ? 0 : y.size() / of_result;
+      visit_floating(y.type, [&]<class T>(element_tag<T>) {
+        for (std::int64_t s = 0; s < samples; ++s) {
+          const T* operands[Record::arity];
+          for (int k = 0; k < Record::arity; ++k) operands[k] = value(n.in[k]).as<T>() + s * Record::elements_of_operand(k, sizes);
+          Record::reference(sizes, operands, y.as<T>() + s * of_result, Record::options_of(n.attr));
         }
-        for (std::size_t i = 0; i < rows; ++i)
-          for (std::size_t j = 0; j < columns; ++j) y.as<T>()[(s * rows + i) * columns + j] = static_cast<T>(all[i * width + rows + j]);
-      }
+      });
     });
     return y;
   }

@@ -29,7 +29,7 @@ enum class lowering : std::uint8_t {
 inline constexpr int any_arity = -1;
 
 /// The fields of a node that its printed text shows.
-enum class attributes : std::uint8_t { none, argument, number, extent, axis, axis_start_step, packed_axes, mask_of_axes, control_flow, position, causal, direction };
+enum class attributes : std::uint8_t { none, argument, number, extent, axis, axis_start_step, packed_axes, mask_of_axes, control_flow, position, causal, direction, options };
 
 /// The first rule that a graph breaks. what == nullptr means that it breaks none. lhs and rhs are the two numbers that differ.
 struct verdict {
@@ -176,9 +176,6 @@ struct structural {
   /// The node for a batch of samples. There is no default, so that a forgotten rule does not compile.
   template <class B>
   static constexpr value batch(const B& samples) = delete;
-  /// The operand of which a step needs a copy, because it computes in its place, or -1. The axes before the last two are batches, so a
-  /// backend may copy one matrix after the other.
-  static constexpr int copies = -1;
   /// The operand of which the result is a changed copy, or -1. If both have one memory, a step writes only what changes.
   static constexpr int changes = -1;
   /// The number of arithmetic operations of a node. A transcendental function counts as one.

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSL-1.0
+// Operations on the samples of a batch (ops/opaque): as many samples at a time as a packet has lanes, in memory where the elements of a packet of samples
+// stand together. Where a batch is smaller than a packet or a sample is large, one sample after the other.
+// Law: a sample has the same bits in a packet and alone, and on each thread.
+#pragma once
+
+#include <tenure/backend/cpu/blocks.hpp>
+#include <tenure/backend/cpu/strided.hpp>
+#include <tenure/math/lanes.hpp>
+#include <tenure/ops/opaque/registry.hpp>
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+namespace detail {
+
+/// The operands of one call, and how its samples are divided.
+template <class Record, class T>
+class samples {
+ public:
+  using sizes_type = ops::sample_sizes;
+  static constexpr int operands = Record::arity;
+  static constexpr int lanes = has_packets<T> ? static_cast<int>(max_lanes<T>) : 1;
+
+  constexpr explicit samples(const opaque_operation& o)
+      : operation_(o), options_(Record::options_of(o.axis)), sizes_(Record::sizes_of([&](int k) -> const operand_view& { return o.in[k]; })),
+        batch_(o.in[0].rank - Record::takes.operand(0).rank) {
+    for (int a = 0; a < batch_; ++a) count_ *= o.in[0].extent[a];
+    for (int k = 0; k < operands; ++k) {
+      size_[k] = Record::elements_of_operand(k, sizes_);
+      in_place_[k] = is_dense(o.in[k], batch_, o.in[k].rank) && !Record::overwrites(k);
+    }
+    result_ = Record::elements_of_result(sizes_);
+    const std::int64_t bytes_of_packet = elements(true) * lanes * static_cast<std::int64_t>(sizeof(T));
+    in_lanes_ = lanes > 1 && 2 * count_ >= lanes && bytes_of_packet <= packet_bytes;
+  }
+
+  /// The bytes of memory that one thread needs.
+  constexpr std::int64_t workspace() const { return elements(in_lanes_) * (in_lanes_ ? lanes : 1) * static_cast<std::int64_t>(sizeof(T)) + 64; }
+  /// The packets of samples, or the samples: what a thread computes at a time.
+  constexpr std::int64_t tasks() const { return in_lanes_ ? (count_ + lanes - 1) / lanes : count_; }
+  constexpr std::int64_t work() const { return count_ * (size_[0] + result_) * sizes_[0]; }
+
+  void run_task(void* const* pointer, std::int64_t task, void* memory) const {
+    auto* const at = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(memory) + 63) & ~std::uintptr_t(63));
+    if constexpr (lanes > 1)
+      if (in_lanes_) return run_packet(pointer, task * lanes, at);
+    run_one(pointer, task, at);
+  }
+
+ private:
+  // A packet of larger samples would leave the cache of level 2 (Zen 3: 512 KB) between two uses of an element.
+  static constexpr std::int64_t packet_bytes = 192 << 10;
+
+  constexpr bool is_given(int k) const { return k != Record::result_begins_as; }
+  /// The numbers of memory for one sample. In packets each operand and the result are copied.
+  constexpr std::int64_t elements(bool in_lanes) const {
+    std::int64_t n = Record::scratch(sizes_) + (in_lanes ? result_ : 0);
+    for (int k = 0; k < operands; ++k)
+      if (is_given(k) && (in_lanes || !in_place_[k])) n += size_[k];
+    return n;
+  }
+  const T* sample_of(void* const* pointer, int k, std::int64_t number) const {
+    const operand_view& x = operation_.in[k];
+    std::int64_t at = 0;
+    for (int a = batch_ - 1; a >= 0; number /= x.extent[a--]) at += number % x.extent[a] * x.stride[a];
+    return static_cast<const T*>(pointer[k]) + at;
+  }
+  operand_view view_of(int k) const {
+    operand_view v;
+    const operand_view& x = operation_.in[k];
+    for (v.rank = 0; v.rank < x.rank - batch_; ++v.rank) v.extent[v.rank] = x.extent[batch_ + v.rank], v.stride[v.rank] = x.stride[batch_ + v.rank];
+    return v;
+  }
+  void copy_sample(void* const* pointer, int k, std::int64_t number, T* to) const {
+    const operand_view from = view_of(k);
+    std::int64_t row_major[max_rank] = {};
+    for (int d = from.rank - 1, step = 1; d >= 0; step *= static_cast<int>(from.extent[d--])) row_major[d] = step;
+    copy_strided(from, sample_of(pointer, k, number), from.stride, to, row_major);
+  }
+
+  void run_one(void* const* pointer, std::int64_t number, T* memory) const {
+    using V = math::lanes<T>;
+    V* given[operands];
+    T* const to = static_cast<T*>(pointer[operands]) + number * result_;
+    for (int k = 0; k < operands; ++k) {
+      if (!is_given(k)) {
+        copy_sample(pointer, k, number, to);
+        given[k] = nullptr;
+      } else if (in_place_[k]) {
+        given[k] = reinterpret_cast<V*>(const_cast<T*>(sample_of(pointer, k, number)));
+      } else {
+        copy_sample(pointer, k, number, memory);
+        given[k] = reinterpret_cast<V*>(memory);
+        memory += size_[k];
+      }
+    }
+    Record::run(sizes_, given, reinterpret_cast<V*>(to), options_);
+  }
+
+  /// The samples from `first` on. The last packet of a batch has the last sample in its other lanes.
+  void run_packet(void* const* pointer, std::int64_t first, T* memory) const {
+    using V = math::lanes<packet_of<T, lanes>>;
+    const int used = static_cast<int>(count_ - first < lanes ? count_ - first : lanes);
+    V* given[operands];
+    T* const to = memory;
+    memory += result_ * lanes;
+    for (int k = 0; k < operands; ++k) {
+      const T* from[lanes];
+      for (int l = 0; l < lanes; ++l) from[l] = sample_of(pointer, k, first + (l < used ? l : used - 1));
+      T* const at = is_given(k) ? memory : to;
+      gather_samples(view_of(k), from, at);
+      given[k] = is_given(k) ? reinterpret_cast<V*>(at) : nullptr;
+      if (is_given(k)) memory += size_[k] * lanes;
+    }
+    Record::run(sizes_, given, reinterpret_cast<V*>(to), options_);
+    T* const results = static_cast<T*>(pointer[operands]) + first * result_;
+    for (int l = 0; l < used; ++l)
+      for (std::int64_t e = 0; e < result_; ++e) results[l * result_ + e] = to[e * lanes + l];
+  }
+  /// Element e of sample l goes to to[e * lanes + l].
+  static void gather_samples(const operand_view& sample, const T* const (&from)[lanes], T* to) {
+    std::int64_t row_major[max_rank] = {};
+    for (int d = sample.rank - 1, step = 1; d >= 0; step *= static_cast<int>(sample.extent[d--])) row_major[d] = step;
+    for_each_index(sample.rank, sample.extent, sample.stride, row_major, [&](std::int64_t at, std::int64_t e) {
+      for (int l = 0; l < lanes; ++l) to[e * lanes + l] = from[l][at];
+    });
+  }
+
+  const opaque_operation& operation_;
+  typename Record::options options_;
+  sizes_type sizes_;
+  int batch_;
+  std::int64_t count_ = 1, size_[operands] = {}, result_ = 0;
+  bool in_place_[operands] = {}, in_lanes_ = false;
+};
+
+template <class Record, class T>
+struct sample_blocks {
+  const samples<Record, T>& all;
+  void* const* pointer;
+  char* memory;
+  std::int64_t of_worker, tasks, of_block;
+
+  static void run(void* context, int block, int worker) {
+    const auto& self = *static_cast<const sample_blocks*>(context);
+    const std::int64_t first = block * self.of_block, last = first + self.of_block < self.tasks ? first + self.of_block : self.tasks;
+    for (std::int64_t t = first; t < last; ++t) self.all.run_task(self.pointer, t, self.memory + worker * self.of_worker);
+  }
+};
+
+}  // namespace detail
+
+/// The bytes of memory that one thread needs for a step, and the blocks of work.
+struct samples_need {
+  std::int64_t workspace = 0, blocks = 0;
+};
+/// Blocks of some microseconds. A step of less work is one block.
+constexpr std::int64_t sample_block_work = 16384;
+
+template <class Record, class T>
+constexpr samples_need need_of_samples(const opaque_operation& o) {
+  const detail::samples<Record, T> all(o);
+  const std::int64_t wanted = all.work() / sample_block_work, blocks = wanted < max_blocks ? wanted : max_blocks;
+  return {(all.workspace() + 63) / 64 * 64, blocks < all.tasks() ? blocks : all.tasks()};
+}
+
+template <class Record, class T>
+void samples_step(void* const* p, const opaque_operation& o, void* scratch, [[maybe_unused]] executor* on) {
+  const detail::samples<Record, T> all(o);
+  const samples_need need = need_of_samples<Record, T>(o);
+  const std::int64_t tasks = all.tasks();
+  if (on != nullptr && need.blocks > 1 && on->gains_by(all.work())) {
+    detail::sample_blocks<Record, T> blocks{all, p, static_cast<char*>(scratch), need.workspace, tasks, detail::ceil_div(tasks, need.blocks)};
+    return on->run(static_cast<int>(detail::ceil_div(tasks, blocks.of_block)), &detail::sample_blocks<Record, T>::run, &blocks);
+  }
+  for (std::int64_t t = 0; t < tasks; ++t) all.run_task(p, t, scratch);
+}
+
+/// One small sample whose extents and strides are constants, in registers. Strides holds those of each operand, and Sizes the extents of the sample.
+template <class Record, class T, class Step>
+TENURE_INLINE void sample_in_registers(void* const* p) {
+  using V = math::lanes<T>;
+  static constexpr const opaque_operation& o = Step::operation();
+  static constexpr ops::sample_sizes sizes = Record::sizes_of([](int k) -> const operand_view& { return o.in[k]; });
+  static constexpr std::int64_t of_result = Record::elements_of_result(sizes);
+  V result[of_result > 0 ? of_result : 1];
+  const auto load = [&]<int K>(std::integral_constant<int, K>, V* to) {
+    static constexpr const operand_view& x = o.in[K];
+    static_assert(x.rank <= 2);
+    const T* const from = static_cast<const T*>(p[K]);
+    constexpr std::int64_t rows = x.rank == 2 ? x.extent[0] : 1, columns = x.rank >= 1 ? x.extent[x.rank - 1] : 1;
+    constexpr std::int64_t row = x.rank == 2 ? x.stride[0] : 0, column = x.rank >= 1 ? x.stride[x.rank - 1] : 0;
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j) to[i * columns + j] = from[i * row + j * column];
+  };
+  [&]<int... K>(std::integer_sequence<int, K...>) {
+    constexpr auto room = [](int k) { return k == Record::result_begins_as || Record::elements_of_operand(k, sizes) < 1 ? 1 : Record::elements_of_operand(k, sizes); };
+    std::tuple<std::array<V, static_cast<std::size_t>(room(K))>...> memory;
+    V* const given[] = {(K == Record::result_begins_as ? nullptr : std::get<static_cast<std::size_t>(K)>(memory).data())...};
+    (load(std::integral_constant<int, K>{}, K == Record::result_begins_as ? result : given[K]), ...);
+    Record::run(sizes, given, result, Record::options_of(o.axis));
+  }(std::make_integer_sequence<int, Record::arity>{});
+  T* const to = static_cast<T*>(p[Record::arity]);
+  for (std::int64_t i = 0; i < of_result; ++i) to[i] = result[i].value;
+}
+
+}  // namespace tenure::cpu_backend

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSL-1.0
+// cholesky: a symmetric positive definite matrix as l l^T.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include <tenure/math/lanes.hpp>
+#include <tenure/ops/opaque/operation.hpp>
+#include <tenure/ops/opaque/solve_triangular.hpp>
+
+namespace TENURE_NAMESPACE::ops {
+
+namespace nodes {
+/// With P(x) = the lower triangle of x, its diagonal halved: dl = l P(l^-1 da l^-T). The cotangent of a is the symmetric part of l^-T P(l^T g) l^-1.
+/// Source: I. Murray, Differentiation of the Cholesky decomposition, 2016, arXiv:1602.07527.
+struct cholesky : sample_operation<cholesky, 1> {
+  static constexpr const char* name = "cholesky";
+  static constexpr signature takes = "(n,n)->(n,n)";
+  static constexpr int result_begins_as = 0;
+
+  /// A matrix that is not positive definite has a negative number or NaN under a root: NaN goes through the columns from there on.
+  template <class V>
+  static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const*, V* l, no_options) {
+    const std::int64_t n = sizes[0];
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t j = 0; j < i; ++j) {
+        V rest = l[i * n + j];
+        for (std::int64_t k = 0; k < j; ++k) rest = math::minus_product(rest, l[i * n + k], l[j * n + k]);
+        l[i * n + j] = rest / l[j * n + j];
+      }
+      V rest = l[i * n + i];
+      for (std::int64_t k = 0; k < i; ++k) rest = math::minus_product(rest, l[i * n + k], l[i * n + k]);
+      l[i * n + i] = math::sqrt(rest);
+      for (std::int64_t j = i + 1; j < n; ++j) l[i * n + j] = V(typename V::number(0));
+    }
+  }
+  /// Column after column, each of which is taken off the rest of the matrix.
+  template <class T>
+  static void reference(const sample_sizes& sizes, const T* const* operand, T* to, no_options) {
+    const auto n = static_cast<std::size_t>(sizes[0]);
+    std::vector<long double> rest(n * n);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) rest[i * n + j] = static_cast<long double>(operand[0][i > j ? i * n + j : j * n + i]);
+    for (std::size_t k = 0; k < n; ++k) {
+      const long double root = std::sqrt(rest[k * n + k]);
+      std::vector<long double> column(n);
+      for (std::size_t i = k; i < n; ++i) column[i] = i == k ? root : rest[i * n + k] / root;
+      for (std::size_t i = 0; i < n; ++i) to[i * n + k] = static_cast<T>(column[i]);
+      for (std::size_t i = k; i < n; ++i)
+        for (std::size_t j = k; j < n; ++j) rest[i * n + j] -= column[i] * column[j];
+    }
+  }
+
+  template <class X>
+  static constexpr X pull(X l, int, X g) {
+    const X middle = in_triangle(matrix_product(transposed(l), g), false, 0.5);
+    const X right = transposed(nodes::solve_triangular::of({false, true, false}, l, transposed(middle)));  // P l^-1
+    return symmetric_part(nodes::solve_triangular::of({false, true, false}, l, right));
+  }
+  template <class X>
+  static constexpr X push(X l, const X* tangents) {
+    const X left = nodes::solve_triangular::of({}, l, symmetric_part(tangents[0]));
+    const X both = nodes::solve_triangular::of({}, l, transposed(left));  // symmetric
+    return matrix_product(l, in_triangle(both, false, 0.5));
+  }
+  static constexpr std::int64_t flops_of_sample(const sample_sizes& sizes) { return sizes[0] * sizes[0] * sizes[0] / 3; }
+};
+}  // namespace nodes
+
+struct cholesky {
+  static constexpr const char* name = "cholesky";
+
+  template <class X>
+  static constexpr auto trace(const X& a) {
+    using A = typename X::shape_type;
+    constexpr bool is_square = A::rank >= 2 && extents_may_agree(A::value[A::rank >= 2 ? A::rank - 1 : 0], A::value[A::rank >= 2 ? A::rank - 2 : 0]);
+    static_assert(is_square, "tenure: cholesky: the last two axes are not a square matrix");
+    constexpr bool floats = is_floating(dtype_v<typename X::element_type>);
+    static_assert(floats, "tenure: cholesky: integers and bool have no roots; convert first");
+    if constexpr (is_square && floats) {
+      const extents s = value(a).shape();
+      const std::int16_t shape = a.graph->intern(s);
+      a.graph->unify(s[s.rank - 1], s[s.rank - 2], name, shape, shape);
+      return X{a.graph, nodes::cholesky::of({}, value(a)).id};
+    } else {
+      return a;
+    }
+  }
+};
+
+}  // namespace tenure::ops
+
+namespace TENURE_NAMESPACE {
+
+/// The lower triangular l with l l^T = a, for a symmetric positive definite a of shape (..., n, n): one factor for each index of the batch. Only the lower
+/// triangle of a is read. Its gradient is symmetric, and its derivative in a direction is that of the symmetric part of the direction. Where a matrix is not
+/// positive definite, l is NaN from the failing column on, and the other matrices of the batch are right. a has a floating element type.
+/// Source: Golub and Van Loan, Matrix Computations, 4.2. Cost: n^3 / 3 operations a matrix. It is meant for small n and many matrices.
+template <operand A> constexpr auto cholesky(const A& a) { return apply<ops::cholesky>(a); }
+
+}  // namespace tenure

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSL-1.0
+// The records of all opaque operations.
+#pragma once
+
+#include <tenure/ops/opaque/cholesky.hpp>
+#include <tenure/ops/opaque/solve.hpp>
+#include <tenure/ops/opaque/solve_triangular.hpp>

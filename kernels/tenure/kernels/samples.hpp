@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSL-1.0
+// Operations on the samples of a batch: one thread computes one sample.
+#pragma once
+
+#include <tenure/math/lanes.hpp>
+#include <tenure/ops/opaque/registry.hpp>
+
+namespace TENURE_NAMESPACE::kernels {
+
+/// Computes sample i. The operands are row-major, one sample after the other, and so is the result.
+template <class Record, class T>
+struct run_sample {
+  ops::sample_sizes sizes;
+  typename Record::options options;
+  T* operand[Record::arity];
+  std::int64_t size[Record::arity];  // of a sample
+  T* result;
+  std::int64_t result_size;
+
+  TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
+    using V = math::lanes<T>;
+    V* given[Record::arity];
+    for (int k = 0; k < Record::arity; ++k) given[k] = operand[k] == nullptr ? nullptr : reinterpret_cast<V*>(operand[k] + i * size[k]);
+    Record::run(sizes, given, reinterpret_cast<V*>(result + i * result_size), options);
+  }
+};
+
+}  // namespace tenure::kernels

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: solve_triangular: integers and bool have no quotients; convert first
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+template <class T, std::int64_t... E>
+using array = tn::tensor<T, tn::shape<E...>>;
+
+#ifdef TENURE_MISUSE
+using matrix = array<std::int64_t, 4, 3, 3>;
+using side = array<std::int64_t, 4, 3>;
+#else
+using matrix = array<double, 4, 3, 3>;
+using side = array<double, 4, 3>;
+#endif
+
+auto f(const matrix& a, const side& b) { return tn::eval(tn::solve_triangular(a, b, tn::lower)); }
