@@ -166,7 +166,7 @@ namespace {
 template <class Kind, std::int64_t TripCount>
 constexpr std::int64_t bytes_of_scan = decltype(gradients<in_scan<Kind>>{}.plan(array<16, 64>(), array<TripCount, 16>()))::workspace_bytes();
 template <std::int64_t TripCount>
-constexpr std::int64_t bytes_per_iteration = decltype(gradients<in_one>{}.plan(array<16, 16>(), array<TripCount, 16>()))::workspace_bytes();
+constexpr std::int64_t bytes_of_iterations = decltype(gradients<in_one>{}.plan(array<16, 16>(), array<TripCount, 16>()))::workspace_bytes();
 template <std::int64_t Blocks>  // of as many iterations
 constexpr std::int64_t bytes_of_blocks = decltype(gradients<in_blocks>{}.plan(array<16, 16>(), array<Blocks, Blocks, 16>()))::workspace_bytes();
 template <class Kind>
@@ -174,7 +174,7 @@ constexpr std::int64_t bytes_per_iteration = (bytes_of_scan<Kind, 1024> - bytes_
 }  // namespace
 
 TEST_CASE("a scan over checkpointed blocks keeps the carry of each block, and the iterations of one block") {
-  constexpr std::int64_t trip_count = bytes_per_iteration<1024>, blocks = bytes_of_blocks<32>;
+  constexpr std::int64_t trip_count = bytes_of_iterations<1024>, blocks = bytes_of_blocks<32>;
   CAPTURE(trip_count, blocks);
   CHECK(trip_count > 1024 * 3 * 128);                  // the carry, tanh and the factor of the gradient of w, of each iteration
   CHECK(blocks < 32 * 128 + 32 * 3 * 128 + 8192);  // the carries of the blocks, then the same for 32 iterations, and what does not grow
@@ -186,7 +186,7 @@ TEST_CASE("Law: the peak of a checkpointed scan of n iterations is O(sqrt n)") {
   CHECK(of_4096 <= 4 * of_256);  // 16 times the iterations
   CHECK(of_4096 > 2 * of_256);
   CHECK(of_4096 - of_1024 == 2 * (of_1024 - of_256));  // what grows: 64, 32 and 16 times the same. O(n) gives 4
-  CHECK(bytes_per_iteration<1024> - bytes_per_iteration<256> > 30 * (of_1024 - of_256));
+  CHECK(bytes_of_iterations<1024> - bytes_of_iterations<256> > 30 * (of_1024 - of_256));
 }
 
 TEST_CASE("the gradient of a scan keeps the carry of a checkpointed iteration, and nothing from within") {
