@@ -115,7 +115,7 @@ template <class T>
 
 }  // namespace detail
 
-/// The number of bytes that `matmul` of these shapes may write at `workspace`, for any strides. It is at most matmul_most_workspace.
+/// The number of bytes that `matmul` of these shapes may write at `workspace`, for any strides. It is at most matmul_max_workspace.
 template <class T>
 constexpr std::int64_t matmul_workspace(std::int64_t m, std::int64_t n, std::int64_t k) {
   if (!detail::has_packets<T> || m <= 1 || n <= 1) return 0;
@@ -123,7 +123,7 @@ constexpr std::int64_t matmul_workspace(std::int64_t m, std::int64_t n, std::int
   return bytes <= detail::tile_shape<T>::stack_bytes ? 0 : bytes + 64;
 }
 
-inline constexpr std::size_t matmul_most_workspace = 49152 + 64;
+inline constexpr std::size_t matmul_max_workspace = 49152 + 64;
 
 /// C[m, n] = A[m, k] B[k, n], or C += A B. C is row-major with `ldc >= n` elements from row to row, and overlaps no operand.
 /// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment. `whole` has the elements of the matrix of which that of a product with a vector is a part.

@@ -39,11 +39,11 @@ struct product {
   };
   void panel(span rows, span columns, T* to) const {
     const std::int64_t most = steps_at_once > 0 && steps_at_once < k ? steps_at_once : k;
-    with_borrowed_memory<matmul_most_workspace>(matmul_workspace<T>(rows.length, columns.length, most), [&](void* packed) {
+    with_borrowed_memory<matmul_max_workspace>(matmul_workspace<T>(rows.length, columns.length, most), [&](void* packed) {
       std::int64_t l = 0;
       do {
-        const std::int64_t steps = k - l < most ? k - l : most;
-        matmul<T>(rows.length, columns.length, steps, {a.data + rows.first * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride},
+        const std::int64_t depth = k - l < most ? k - l : most;
+        matmul<T>(rows.length, columns.length, depth, {a.data + rows.first * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride},
                   {b.data + l * b.row_stride + columns.first * b.col_stride, b.row_stride, b.col_stride}, to, n, l > 0, packed, n == 1 ? m * k : k * n);
       } while ((l += most) < k);
     });

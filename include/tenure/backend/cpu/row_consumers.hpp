@@ -113,7 +113,7 @@ struct growing_product {
     a.data += first * a.col_stride;
     b.data += first * b.row_stride;
     (p.factor == 0 ? a : b).data = static_cast<const T*>(rows);
-    with_borrowed_memory<matmul_most_workspace>(matmul_workspace<T>(p.m, p.n, count),
+    with_borrowed_memory<matmul_max_workspace>(matmul_workspace<T>(p.m, p.n, count),
                                                 [&](void* packed) { matmul<T>(p.m, p.n, count, a, b, p.c, p.n, first > 0, packed); });
   }
   /// The whole product, with the sums of consume() for so many rows at a time.
