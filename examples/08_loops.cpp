@@ -158,12 +158,12 @@ constexpr auto largest_eigenvalue = [](auto m, auto start) {
 constexpr auto kepler = [](auto e, auto m) {
   const auto error = [=](auto anomaly) { return anomaly - e * sin(anomaly) - m; };
   const auto goes_on = [=](auto state) {
-    const auto [anomaly, trip_count] = state;
-    return amax(abs(error(anomaly))) > 1e-13 && trip_count < 50;
+    const auto [anomaly, iterations] = state;
+    return amax(abs(error(anomaly))) > 1e-13 && iterations < 50;
   };
   const auto iteration = [=](auto state) {
-    const auto [anomaly, trip_count] = state;
-    return std::tuple{anomaly - error(anomaly) / (1.0 - e * cos(anomaly)), trip_count + 1};
+    const auto [anomaly, iterations] = state;
+    return std::tuple{anomaly - error(anomaly) / (1.0 - e * cos(anomaly)), iterations + 1};
   };
   return tn::while_loop(goes_on, iteration, std::tuple{m, 0});
 };
@@ -217,9 +217,9 @@ int main() {
   // Forward mode goes through while_loop too: d(anomaly)/d(e) = sin(anomaly) / (1 - e cos(anomaly)).
   const array<double, 3> mean_anomaly{0.5, 1.5, 3}, still{0, 0, 0};
   const auto [solved, tangent] = tn::jvp(kepler)(0.7, mean_anomaly, 1.0, still);
-  const auto& [anomaly, trip_count] = solved;
+  const auto& [anomaly, iterations] = solved;
   const auto& [slope, none] = tangent;
-  std::printf("Kepler: %.6f after %d iterations, slope %.6f\n", anomaly(0), static_cast<int>(trip_count.item()), slope(0));
+  std::printf("Kepler: %.6f after %d iterations, slope %.6f\n", anomaly(0), static_cast<int>(iterations.item()), slope(0));
   right &= std::abs(slope(0) - std::sin(anomaly(0)) / (1 - 0.7 * std::cos(anomaly(0)))) < 1e-6;
 
   // The drag with which a throw reaches 52.5 m, by Newton's iteration.

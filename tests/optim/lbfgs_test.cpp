@@ -47,19 +47,19 @@ TEST_CASE("Rosenbrock's valley: from the usual start to the minimum") {
   // Ten dimensions, a short history, which is full many times, and none, which is the steepest descent.
   auto many = tn::full<double>(shape<10>{}, -1.0);
   const auto short_one =
-      tn::minimize(valley, tn::optim::lbfgs{.history = 3, .max_iterations = 500, .gradient_tolerance = 1e-9, .value_tolerance = 0})(many);
+      tn::minimize(valley, tn::optim::lbfgs{.history = 3, .most_iterations = 500, .gradient_tolerance = 1e-9, .value_tolerance = 0})(many);
   CHECK(short_one.converged());
   CHECK(short_one.iterations > 10);
   // The start lies in the basin of the global minimum or of the one near (-1, 1, ..., 1): both have a gradient of 0.
   CHECK(norm(std::tuple{tn::grad(valley)(many)}).item() < 1e-9);
   tn::tensor<double, shape<2>> steep{-1.2, 1};
-  const auto slow = tn::minimize(valley, tn::optim::lbfgs{.history = 0, .max_iterations = 50, .value_tolerance = 0})(steep);
+  const auto slow = tn::minimize(valley, tn::optim::lbfgs{.history = 0, .most_iterations = 50, .value_tolerance = 0})(steep);
   CHECK(slow.why == tn::optim::stop::iterations);
   CHECK(slow.iterations == 50);
   CHECK(slow.value < 24.2);
   CHECK(slow.value == Approx(tn::compile(valley)(steep).item()).epsilon(1e-14));
   tn::tensor<double, shape<2>> with_one{-1.2, 1};
-  const auto faster = tn::minimize(valley, tn::optim::lbfgs{.history = 1, .max_iterations = 50, .value_tolerance = 0})(with_one);
+  const auto faster = tn::minimize(valley, tn::optim::lbfgs{.history = 1, .most_iterations = 50, .value_tolerance = 0})(with_one);
   CHECK(faster.value < 1e-3 * slow.value);
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("the value falls in each iteration, and the same call gives the same b
   double before = std::numeric_limits<double>::infinity();
   for (const int n : {1, 2, 3, 5, 8, 13, 21, 30}) {
     tn::tensor<double, shape<2>> a{-1.2, 1}, b{-1.2, 1};
-    const auto step = tn::minimize(valley, tn::optim::lbfgs{.max_iterations = n, .value_tolerance = 0});
+    const auto step = tn::minimize(valley, tn::optim::lbfgs{.most_iterations = n, .value_tolerance = 0});
     const auto first = step(a), second = step(b);
     CHECK(first.iterations == n);
     CHECK(first.value < before);
@@ -149,7 +149,7 @@ TEST_CASE("a function that is not finite everywhere, and one that has no minimum
   CHECK(negative(0) == -1);
 
   tn::tensor<double, shape<1>> line{0};
-  const auto endless = tn::minimize([](auto a) { return sum(a); }, tn::optim::lbfgs{.max_iterations = 5})(line);
+  const auto endless = tn::minimize([](auto a) { return sum(a); }, tn::optim::lbfgs{.most_iterations = 5})(line);
   CHECK(!endless.converged());
   CHECK(std::isfinite(line(0)));
 
@@ -203,13 +203,13 @@ TEST_CASE("it begins again with the gradient where the last steps give no direct
   const auto nearly_linear = [](auto a) { return sum(a - 1e-12 * log(a)); };
   const auto twice = tn::minimize(nearly_linear, lbfgs{.value_tolerance = 0})(steep);
   CHECK(twice.why == tn::optim::stop::search);
-  CHECK(twice.evaluations > 2 * lbfgs{}.max_evaluations);
+  CHECK(twice.evaluations > 2 * lbfgs{}.most_evaluations);
   CHECK(steep(0) == Approx(1e-12).epsilon(1e-3));
 
   // Curvature for some steps, and then none: the old steps are forgotten. A direction from them would lead to 10^56.
   tn::tensor<double, shape<2>> ridge{1, 0};
   const auto saddle = [](auto a) { return 50.0 * square(a(0)) - a(1) - 1e-3 * square(a(1)); };
-  const auto endless = tn::minimize(saddle, lbfgs{.history = 3, .max_iterations = 6, .value_tolerance = 0})(ridge);
+  const auto endless = tn::minimize(saddle, lbfgs{.history = 3, .most_iterations = 6, .value_tolerance = 0})(ridge);
   CHECK(endless.why == tn::optim::stop::iterations);
   CHECK(ridge(1) > 1e9);
   CHECK(ridge(1) < 1e13);

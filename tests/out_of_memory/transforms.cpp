@@ -201,7 +201,7 @@ TEST_CASE("steps in micro-batches and L-BFGS change all or nothing") {
         }) >= 2);
   const auto minimize = [](auto f) {
     return [=](auto& w) {
-      const auto search = tn::minimize(f, tn::optim::lbfgs{.history = 3, .max_iterations = 8});
+      const auto search = tn::minimize(f, tn::optim::lbfgs{.history = 3, .most_iterations = 8});
       const auto found = std::apply([&](auto&... x) { return search(x...); }, w);
       return std::tuple{found.value, found.gradient_norm};
     };

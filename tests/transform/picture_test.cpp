@@ -88,7 +88,7 @@ TEST_CASE("the cards of a training step have the names of the members, and their
   CHECK(p.steps == step_plan::kernels());
   CHECK(p.flops == step_plan::flops());
   CHECK(p.bytes == step_plan::bytes());
-  CHECK(p.residuals == step_plan::kept_bytes());
+  CHECK(p.kept == step_plan::kept_bytes());
   CHECK(p.arguments[0] == "model.first.w float32[8,8]");
   CHECK(p.arguments[4] == "state[0].first.w float32[8,8]");
 

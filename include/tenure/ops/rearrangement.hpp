@@ -289,6 +289,7 @@ constexpr auto movement_by_arguments() {
 template <class... To>
 concept some_arguments = sizeof...(To) > 0;
 }  // namespace detail
+/// Does not compile: extents and axes are template arguments, and the message says so.
 template <operand X, class... To> requires detail::some_arguments<To...> constexpr auto reshape(const X&, const To&...) { return detail::movement_by_arguments<X>(); }
 template <operand X, class... To> requires detail::some_arguments<To...> constexpr auto expand(const X&, const To&...) { return detail::movement_by_arguments<X>(); }
 template <operand X, class... To> requires detail::some_arguments<To...> constexpr auto permute(const X&, const To&...) { return detail::movement_by_arguments<X>(); }

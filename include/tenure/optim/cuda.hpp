@@ -40,7 +40,7 @@ struct recorded_step<cuda_device> {
     const void* const program = &Program::value;
     const bool is_first = program_ != program;
     if (is_first) is_recorded_ = false, refusals_ = 0;
-    if (is_first || refusals_ == max_diagnostics) {
+    if (is_first || refusals_ == max_refusals) {
       program_ = program;
       last_ = now;
       return give();
@@ -71,7 +71,7 @@ struct recorded_step<cuda_device> {
   std::vector<std::int64_t> extents_;
   std::unique_ptr<cuda_detail::graph> graph_;
   // A step that waits for the device, as for a computed index, can never be recorded. If memory was short, a later recording can succeed.
-  static constexpr int max_diagnostics = 3;
+  static constexpr int max_refusals = 3;
   int refusals_ = 0;  // consecutive failures to record
 };
 

@@ -37,11 +37,11 @@ struct minimum {
 /// Optimization), for smooth functions of a whole data set.
 struct lbfgs {
   int history = 10;
-  int max_iterations = 200;
+  int most_iterations = 200;
   double gradient_tolerance = 1e-6;                    ///< it stops where norm(gradient) is at most this
   double value_tolerance = 1e-9;                       ///< and where an iteration lowers the value by at most this part of it
   double sufficient_decrease = 1e-4, curvature = 0.9;  ///< c1 and c2 of the strong Wolfe conditions, 0 < c1 < c2 < 1
-  int max_evaluations = 25;                           ///< of a line search
+  int most_evaluations = 25;                           ///< of a line search
 };
 
 namespace detail {
@@ -119,7 +119,7 @@ inline double between(const search_point& a, const search_point& b) {
 /// conditions, 2005).
 template <class Evaluate>
 search_point line_search(const lbfgs& o, const search_point& start, double first, double rounding, Evaluate&& evaluate) {
-  int left = o.max_evaluations;
+  int left = o.most_evaluations;
   const auto is_lower = [&](const search_point& p) { return p.value <= start.value + o.sufficient_decrease * p.t * start.slope; };
   const auto is_flat = [&](const search_point& p) { return std::fabs(p.slope) <= -o.curvature * start.slope; };
   search_point low = start, high{};  // the best point, and one beyond a minimum
@@ -222,7 +222,7 @@ class minimizer {
       return reached;
     };
     while (reached.gradient_norm > options.gradient_tolerance) {
-      if (reached.iterations == options.max_iterations) return give(optim::stop::iterations);
+      if (reached.iterations == options.most_iterations) return give(optim::stop::iterations);
 
       const std::size_t kept = pairs.size();
       const auto place = [&](std::size_t i) { return (count - kept + i) % weights.size(); };  // of the i-th oldest

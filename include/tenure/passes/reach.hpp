@@ -118,7 +118,7 @@ constexpr reach reached_in_bodies(const ir::graph_view& g, const ir::control_flo
     for (int i = 0; i < c.states(); ++i) r.of_first[i] = states[i];
   }
   const bool has_iterations = c.what == kind::scan && is_static(c.length) && c.length > 0;
-  const auto in_a_iteration = [&](char mark) { return has_iterations ? mark : sometimes(mark); };
+  const auto in_an_iteration = [&](char mark) { return has_iterations ? mark : sometimes(mark); };
   for (int i = 0; i < c.carries; ++i) r.operands[i] = has_iterations ? r.of_first[i] : r.outputs[i];
   if (c.what == kind::scan)
     for (int i = c.carries; i < c.own_operands(); ++i) r.operands[i] = r.of_first[i];
@@ -126,7 +126,7 @@ constexpr reach reached_in_bodies(const ir::graph_view& g, const ir::control_flo
     for (int i = 0; i < c.states(); ++i) r.operands[c.carries + i] = sometimes(r.of_first[i]);
   for (int b = 0, at = c.own_operands(); b < 2; ++b)
     for (int i = 0; i < c.captures[b]; ++i, ++at)
-      if (r.inputs(b).size() > 0) r.operands[at] = in_a_iteration(r.inputs(b)[c.own_inputs(b) + c.counts + i]);
+      if (r.inputs(b).size() > 0) r.operands[at] = in_an_iteration(r.inputs(b)[c.own_inputs(b) + c.counts + i]);
   return r;
 }
 
