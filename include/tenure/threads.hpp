@@ -113,6 +113,7 @@ class pool_executor final : public executor {
       pool_->Schedule([j = &j, w] {  // the capture is two words, so std::function stores it without an allocation
         {
           const float_mode_scope as_caller(j->mode);  // or the bits would depend on who takes a block
+          detail::is_pool_thread = true;
           j->work(w);
         }
         j->owner->let_go(*j);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: trace: numbers and pointers are no functions to trace: give a lambda, ...auto x. . ... .
+// expect: tenure: compile: it takes a function and gives a function: write compile.f..x.
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: control_flow_at
+// expect: construct_at
 // lines: 55
 #include <tenure/tenure.hpp>
 

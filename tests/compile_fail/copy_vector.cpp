@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: result type must be constructible from input type|control_flow_at
+// expect: result type must be constructible from input type|construct_at
 // lines: 65
 #include <tenure/tenure.hpp>
 

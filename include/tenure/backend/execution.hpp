@@ -43,6 +43,9 @@ namespace detail {
 /// it on as an argument.
 inline constinit thread_local executor* current_executor = nullptr;
 
+/// Whether this thread is one of a pool, which runs blocks of calls of others. Its stack is as large as the system makes stacks.
+inline constinit thread_local bool is_pool_thread = false;
+
 /// Whether the before_writing of a call also watches its steps, as that of profile() does: then it has enter(step), which is called before each
 /// step, and with -1 after the last. It is a type of its own, so other calls pay nothing.
 template <class BeforeWriting>

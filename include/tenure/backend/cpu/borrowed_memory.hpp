@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Memory that a step borrows from the pool while it runs, so that a thread with a small stack can run it. A step has begun to write and must not
-// fail: where the system has no memory, it is on the stack.
-// Cost: some nanoseconds, as for a small tensor. The pool of the thread keeps the block.
+// Memory that a step borrows from the pool while it runs, so that a caller with a small stack can run it. A step has begun to write and must not
+// fail: if the system has no memory, the step uses the stack. So do the threads of a pool: which of them runs a block changes from call to call, and
+// with memory of their own a call would allocate now and then.
+// Cost: some nanoseconds, as for a small tensor. The pool of the thread keeps the block, which has the same size in all calls.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 
 #include "../../core/config.hpp"
 #include "../../storage/pool.hpp"
+#include "../execution.hpp"
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
@@ -28,14 +30,15 @@ template <std::size_t Bytes, class F>
 template <std::size_t Most, class F>
 void with_borrowed_memory(std::int64_t bytes, const F& f) {
   if (bytes == 0) return detail::call_with(f, nullptr);
+  if (tenure::detail::is_pool_thread) return detail::call_with_stack<Most>(f);
   void* memory = nullptr;
   try {
-    memory = pool::take(static_cast<std::size_t>(bytes));
+    memory = pool::take(Most);
   } catch (const std::bad_alloc&) {
     return detail::call_with_stack<Most>(f);
   }
   detail::call_with(f, memory);
-  pool::give(memory, static_cast<std::size_t>(bytes));
+  pool::give(memory, Most);
 }
 
 }  // namespace tenure::cpu_backend
