@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <vector>
 
 #include "../control_flow/reference.hpp"
 
@@ -58,6 +59,20 @@ struct solves {
 };
 using lower = decltype(tn::lower);
 using upper = decltype(tn::upper);
+
+/// The sums of the columns, by way of memory in addition. It is in no list of operations.
+struct sums_of_columns : tn::ops::sample_operation<sums_of_columns, 1> {
+  static constexpr tn::ops::signature takes = "( n, m ) -> (m)";
+  static constexpr std::int64_t scratch(const tn::ops::sample_sizes& sizes) { return sizes[1]; }
+  template <class V>
+  static void run(const tn::ops::sample_sizes& sizes, V* const* operand, V* to, tn::ops::no_options) {
+    V* const sum = operand[1];
+    for (std::int64_t j = 0; j < sizes[1]; ++j) sum[j] = V(typename V::number(0));
+    for (std::int64_t e = 0; e < sizes[0] * sizes[1]; ++e) sum[e % sizes[1]] = sum[e % sizes[1]] + operand[0][e];
+    for (std::int64_t j = 0; j < sizes[1]; ++j) to[j] = sum[j];
+  }
+};
+static_assert(sums_of_columns::takes.letters() == 2 && sums_of_columns::takes.operand(0).rank == 2 && sums_of_columns::takes.result().rank == 1);
 
 /// a x = b for the elements that a triangle reads. The other half holds NaN.
 template <class Of, class T>
@@ -235,4 +250,56 @@ TEST_CASE("cholesky and solve_triangular: run-time extents that do not agree thr
   CHECK_THROWS_AS(factor(random<double>(2, 3, 4, 1)), tn::shape_error);
   CHECK_THROWS_AS(tn::compile(solves<lower>{})(random<double>(2, 3, 3, 1), random<double>(2, 4, 1, 1)), tn::shape_error);
   CHECK_THROWS_AS(tn::compile(solves<lower>{})(random<double>(2, 3, 3, 1), random<double>(3, 3, 1, 1)), tn::shape_error);
+}
+
+TEST_CASE("an operation on samples finds the memory that it asks for, in packets and alone") {
+  for (const auto& [samples, stride] : {std::array{1, 1}, {1, 2}, {19, 1}, {19, 2}}) {
+    CAPTURE(samples, stride);
+    const std::int64_t n = 3, m = 5;
+    tn::program_detail::opaque_operation o;
+    o.in[0].rank = 3;
+    const std::int64_t extent[] = {samples, n, m}, strides[] = {n * m * stride, m * stride, stride};
+    for (int d = 0; d < 3; ++d) o.in[0].extent[d] = extent[d], o.in[0].stride[d] = strides[d];
+    std::vector<double> x(static_cast<std::size_t>(samples * n * m * stride)), sums(static_cast<std::size_t>(samples * m));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * i % 97);
+    std::vector<char> memory(static_cast<std::size_t>(tn::cpu_backend::need_of_samples<sums_of_columns, double>(o).workspace));
+    void* const pointers[] = {x.data(), sums.data()};
+    tn::cpu_backend::samples_step<sums_of_columns, double>(pointers, o, memory.data(), nullptr);
+    for (std::int64_t s = 0; s < samples; ++s)
+      for (std::int64_t j = 0; j < m; ++j) {
+        double sum = 0;
+        for (std::int64_t i = 0; i < n; ++i) sum += x[static_cast<std::size_t>(((s * n + i) * m + j) * stride)];
+        CHECK(sums[static_cast<std::size_t>(s * m + j)] == sum);
+      }
+  }
+}
+
+TEST_CASE("Law: a result in the memory of an operand has the bits of a result in memory of its own") {
+  constexpr auto of_transposed = tn::compile([](auto a, auto b) { return tn::solve(a, tn::transpose<1, 2>(b)); });
+  constexpr auto factor_of_transposed = tn::compile([](auto a) { return tn::cholesky(tn::transpose<1, 2>(a)); });
+  constexpr auto solved = tn::compile([](auto a, auto b) { return tn::solve(a, b); });
+  constexpr auto substituted = tn::compile(solves<lower>{});
+  for (const auto& [samples, n] : {std::array{1, 3}, {3, 5}, {19, 4}, {2, 120}}) {  // alone, in packets, too large for packets
+    CAPTURE(samples, n);
+    const batch<double> a = definite<double>(samples, n, 5), b = random<double>(samples, n, n, 6);
+    const auto in_place = [&](const auto& f, bool over_first) {
+      const batch<double> wanted = f(a, b);
+      batch<double> to = over_first ? a.clone() : b.clone();
+      if (over_first) f.into(to)(to, b);
+      else f.into(to)(a, to);
+      return same_bits(to.data(), wanted.data(), wanted.size());
+    };
+    for (const bool over_first : {false, true}) {
+      CAPTURE(over_first);
+      CHECK(in_place(solved, over_first));
+      CHECK(in_place(of_transposed, over_first));
+      CHECK(in_place(substituted, over_first));
+    }
+    const batch<double> l = factor(a), l_of_transposed = factor_of_transposed(a);
+    batch<double> to = a.clone(), other = a.clone();
+    factor.into(to)(to);
+    factor_of_transposed.into(other)(other);
+    CHECK(same_bits(to.data(), l.data(), l.size()));
+    CHECK(same_bits(other.data(), l_of_transposed.data(), l.size()));
+  }
 }

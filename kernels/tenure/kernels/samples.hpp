@@ -16,11 +16,14 @@ struct run_sample {
   std::int64_t size[Record::arity];  // of a sample
   T* result;
   std::int64_t result_size;
+  T* scratch;  // what the samples need in addition
+  std::int64_t scratch_size;
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
     using V = math::lanes<T>;
-    V* given[Record::arity];
+    V* given[Record::arity + 1];
     for (int k = 0; k < Record::arity; ++k) given[k] = operand[k] == nullptr ? nullptr : reinterpret_cast<V*>(operand[k] + i * size[k]);
+    given[Record::arity] = reinterpret_cast<V*>(scratch + i * scratch_size);
     Record::run(sizes, given, reinterpret_cast<V*>(result + i * result_size), options);
   }
 };

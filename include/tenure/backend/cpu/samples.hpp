@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Operations on the samples of a batch (ops/opaque): as many samples at a time as a packet has lanes, in memory where the elements of a packet of samples
 // stand together. Where a batch is smaller than a packet or a sample is large, one sample after the other.
+// The memory of the result is that of no operand: a plan writes over an operand only where a record says that it changes it, and these change none.
 // Law: a sample has the same bits in a packet and alone, and on each thread.
 #pragma once
 
@@ -71,16 +72,20 @@ class samples {
     for (v.rank = 0; v.rank < x.rank - batch_; ++v.rank) v.extent[v.rank] = x.extent[batch_ + v.rank], v.stride[v.rank] = x.stride[batch_ + v.rank];
     return v;
   }
+  static void row_major_strides(const operand_view& x, std::int64_t* stride) {
+    std::int64_t step = 1;
+    for (int d = x.rank - 1; d >= 0; step *= x.extent[d--]) stride[d] = step;
+  }
   void copy_sample(void* const* pointer, int k, std::int64_t number, T* to) const {
     const operand_view from = view_of(k);
     std::int64_t row_major[max_rank] = {};
-    for (int d = from.rank - 1, step = 1; d >= 0; step *= static_cast<int>(from.extent[d--])) row_major[d] = step;
+    row_major_strides(from, row_major);
     copy_strided(from, sample_of(pointer, k, number), from.stride, to, row_major);
   }
 
   void run_one(void* const* pointer, std::int64_t number, T* memory) const {
     using V = math::lanes<T>;
-    V* given[operands];
+    V* given[operands + 1];
     T* const to = static_cast<T*>(pointer[operands]) + number * result_;
     for (int k = 0; k < operands; ++k) {
       if (!is_given(k)) {
@@ -94,6 +99,7 @@ class samples {
         memory += size_[k];
       }
     }
+    given[operands] = reinterpret_cast<V*>(memory);
     Record::run(sizes_, given, reinterpret_cast<V*>(to), options_);
   }
 
@@ -101,7 +107,7 @@ class samples {
   void run_packet(void* const* pointer, std::int64_t first, T* memory) const {
     using V = math::lanes<packet_of<T, lanes>>;
     const int used = static_cast<int>(count_ - first < lanes ? count_ - first : lanes);
-    V* given[operands];
+    V* given[operands + 1];
     T* const to = memory;
     memory += result_ * lanes;
     for (int k = 0; k < operands; ++k) {
@@ -112,6 +118,7 @@ class samples {
       given[k] = is_given(k) ? reinterpret_cast<V*>(at) : nullptr;
       if (is_given(k)) memory += size_[k] * lanes;
     }
+    given[operands] = reinterpret_cast<V*>(memory);
     Record::run(sizes_, given, reinterpret_cast<V*>(to), options_);
     T* const results = static_cast<T*>(pointer[operands]) + first * result_;
     for (int l = 0; l < used; ++l)
@@ -120,7 +127,7 @@ class samples {
   /// Element e of sample l goes to to[e * lanes + l].
   static void gather_samples(const operand_view& sample, const T* const (&from)[lanes], T* to) {
     std::int64_t row_major[max_rank] = {};
-    for (int d = sample.rank - 1, step = 1; d >= 0; step *= static_cast<int>(sample.extent[d--])) row_major[d] = step;
+    row_major_strides(sample, row_major);
     for_each_index(sample.rank, sample.extent, sample.stride, row_major, [&](std::int64_t at, std::int64_t e) {
       for (int l = 0; l < lanes; ++l) to[e * lanes + l] = from[l][at];
     });
@@ -196,7 +203,7 @@ TENURE_INLINE void sample_in_registers(void* const* p) {
   [&]<int... K>(std::integer_sequence<int, K...>) {
     constexpr auto room = [](int k) { return k == Record::result_begins_as || Record::elements_of_operand(k, sizes) < 1 ? 1 : Record::elements_of_operand(k, sizes); };
     std::tuple<std::array<V, static_cast<std::size_t>(room(K))>...> memory;
-    V* const given[] = {(K == Record::result_begins_as ? nullptr : std::get<static_cast<std::size_t>(K)>(memory).data())...};
+    V* const given[] = {(K == Record::result_begins_as ? nullptr : std::get<static_cast<std::size_t>(K)>(memory).data())..., nullptr};
     (load(std::integral_constant<int, K>{}, K == Record::result_begins_as ? result : given[K]), ...);
     Record::run(sizes, given, result, Record::options_of(o.axis));
   }(std::make_integer_sequence<int, Record::arity>{});

@@ -189,7 +189,7 @@ void samples_step(Device& device, void* const* p, const opaque_operation& n, voi
   const samples_memory<Record> memory(n);
   if (elements_of(n.out) == 0) return;
   T *const all = static_cast<T*>(scratch), *const to = static_cast<T*>(p[Record::arity]);
-  kernels::run_sample<Record, T> f{memory.sizes, Record::options_of(n.axis), {}, {}, to, Record::elements_of_result(memory.sizes)};
+  kernels::run_sample<Record, T> f{memory.sizes, Record::options_of(n.axis), {}, {}, to, Record::elements_of_result(memory.sizes), all + memory.scratch, Record::scratch(memory.sizes)};
   for (int k = 0; k < Record::arity; ++k) {
     std::int64_t row_major[max_rank] = {}, size = 1;
     for (int d = n.in[k].rank - 1; d >= 0; size *= n.in[k].extent[d--]) row_major[d] = size;

@@ -6,7 +6,8 @@
 //     reference(sizes, operands, result, options)  // the same by another way, for the backend that judges the others
 //     pull(result, operand, cotangent); push(result, tangents); flops_of_sample(sizes) };
 // Axes before those of a sample are batches, so a batch of samples is the same node. A backend calls run() for one sample or for a packet of
-// them, on a CPU or a GPU. run() gets the operands row-major in memory that it may overwrite, and the result too.
+// them, on a CPU or a GPU. run() gets each operand row-major, in memory that it may write only if overwrites(k) says so, and the result row-major in
+// memory of its own. The result and all operands have one element type, which is floating. An operand and the result may have no axes: "(n,n)->()".
 #pragma once
 
 #include <array>
@@ -29,7 +30,7 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
   static constexpr int result_begins_as = -1;
   /// Whether run() writes to operand k.
   static constexpr bool overwrites(int) { return false; }
-  /// The numbers of memory that run() needs in addition.
+  /// The numbers of memory that run() needs in addition. It finds them at operand[arity], with any values.
   static constexpr std::int64_t scratch(const sample_sizes&) { return 0; }
 
   // ---- the node ----
@@ -55,6 +56,7 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
   /// The result for operands that fit. Run-time extents are taken as equal: a call has checked them, and so has the operation of a derivative.
   template <class... X>
   static constexpr value of(const Options& o, const X&... x) {
+    static_assert(Record::takes.operands() == Operands && sizeof...(X) == Operands, "the signature, the record and this call have different numbers of operands");
     const value operands[] = {x...};
     const extents* shapes[Operands];
     for (int k = 0; k < Operands; ++k) shapes[k] = &operands[k].shape();

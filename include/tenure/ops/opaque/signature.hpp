@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The shape rule of an operation on the samples of a batch, as NumPy writes it: "(n,n),(n,m)->(n,m)". A letter is an extent of a sample, and equal
 // letters are equal extents. The axes before those of a sample are the batch, and all operands have the same ones. The typed front end, the nodes of
-// derivatives, verify and the backends read this one text.
+// derivatives, verify and the backends read this one text. At most three operands, four letters, and four axes of a sample.
 // Source: the signatures of generalized universal functions in NumPy's documentation.
 #pragma once
 
@@ -36,7 +36,7 @@ class signature {
       if (*text == '(') inside = true;
       else if (*text == ')') inside = false, ++(of == &result_ ? results_ : operands_), of = of == &result_ ? of : of + 1;
       else if (*text == '>') of = &result_;
-      else if (inside && *text != ',') of->letter[of->rank++] = letter(names, *text);
+      else if (inside && *text != ',' && *text != ' ') of->letter[of->rank++] = letter(names, *text);
     }
   }
 
