@@ -252,13 +252,14 @@ TEST_CASE("cholesky and solve_triangular: run-time extents that do not agree thr
   CHECK_THROWS_AS(tn::compile(solves<lower>{})(random<double>(2, 3, 3, 1), random<double>(3, 3, 1, 1)), tn::shape_error);
 }
 
-TEST_CASE("an operation on samples finds the memory that it asks for, in packets and alone") {
-  for (const auto& [samples, stride] : {std::array{1, 1}, {1, 2}, {19, 1}, {19, 2}}) {
-    CAPTURE(samples, stride);
-    const std::int64_t n = 3, m = 5;
+TEST_CASE("an operation on samples finds the memory that it asks for, in packets and alone, whatever its extents and strides") {
+  // Dense and strided samples, one matrix for the whole batch, no rows, no columns, no samples.
+  for (const auto& [samples, n, m, stride, is_shared] : {std::array{1, 3, 5, 1, 0}, {1, 3, 5, 2, 0}, {19, 3, 5, 1, 0}, {19, 3, 5, 2, 0}, {1, 3, 5, 1, 1}, {19, 3, 5, 2, 1},
+                                                         {1, 0, 5, 1, 0}, {19, 0, 5, 1, 0}, {19, 3, 0, 1, 0}, {0, 3, 5, 1, 0}}) {
+    CAPTURE(samples, n, m, stride, is_shared);
     tn::program_detail::opaque_operation o;
     o.in[0].rank = 3;
-    const std::int64_t extent[] = {samples, n, m}, strides[] = {n * m * stride, m * stride, stride};
+    const std::int64_t extent[] = {samples, n, m}, strides[] = {is_shared == 1 ? 0 : n * m * stride, m * stride, stride};
     for (int d = 0; d < 3; ++d) o.in[0].extent[d] = extent[d], o.in[0].stride[d] = strides[d];
     std::vector<double> x(static_cast<std::size_t>(samples * n * m * stride)), sums(static_cast<std::size_t>(samples * m));
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * i % 97);
@@ -268,7 +269,7 @@ TEST_CASE("an operation on samples finds the memory that it asks for, in packets
     for (std::int64_t s = 0; s < samples; ++s)
       for (std::int64_t j = 0; j < m; ++j) {
         double sum = 0;
-        for (std::int64_t i = 0; i < n; ++i) sum += x[static_cast<std::size_t>(((s * n + i) * m + j) * stride)];
+        for (std::int64_t i = 0; i < n; ++i) sum += x[static_cast<std::size_t>(s * strides[0] + i * strides[1] + j * strides[2])];
         CHECK(sums[static_cast<std::size_t>(s * m + j)] == sum);
       }
   }
