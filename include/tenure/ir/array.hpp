@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A growing array for constant evaluation and for run time. The capacity doubles, and elements are trivially copyable.
-// Cost: a few constexpr steps for each element; std::vector takes dozens.
+// A growing array for constant evaluation and for run time. Its capacity doubles when it is full. Elements are trivially copyable.
+// Cost: a few constexpr steps for each element. std::vector takes dozens of steps for each.
 #pragma once
 
 #include <tenure/core/config.hpp>
@@ -56,7 +56,7 @@ class array {
     size_ = n;
   }
 #if defined(__GNUC__) && !defined(__clang__)
-// Where a trace runs at run time, as for profile(), g++ 12 copies packets and warns of those that the first growth has no room for.
+// Workaround for g++ 12: where a trace runs at run time, as for profile(), it vectorizes the copy and warns that the first buffer is too small.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif

@@ -72,7 +72,7 @@ constexpr int builder::outline(node_id first, const array<node_id>& inputs, cons
     captured.push_back(id);
     put_input(id);
   };
-  array<node> outside;  // results of control-flow operations before `first`, which a derivative asked for in the body
+  array<node> outside;  // results of control-flow operations that stand before `first`. A derivative appended these results in the body
   for (node_id i = first; i < end; ++i) {
     if (!is_live[i - first]) continue;
     const node& n = nodes[i];
@@ -112,7 +112,7 @@ constexpr int builder::outline(node_id first, const array<node_id>& inputs, cons
     if (here == none) continue;
     bound& inside = body_bounds_[body_bounds_.push_back(x.of(here))];
     inside.is_checked = x.is_checked || is_outside;
-    inside.if_read = false;  // what is left of the body reads them
+    inside.if_read = false;  // the rest of the body reads these indices
   }
   bounds_ = kept;
   b.node_count = body_nodes_.size() - b.first_node;

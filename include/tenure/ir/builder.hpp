@@ -14,7 +14,7 @@
 namespace TENURE_NAMESPACE::ir {
 
 #if TENURE_PROFILE_LINES
-/// Is called for each operation of a trace that runs at run time, with its number. transform/source_lines.hpp sets it.
+/// A trace that runs at run time calls this function for each operation, with the number of the operation. transform/source_lines.hpp sets it.
 inline thread_local void (*after_traced)(std::int32_t location) = nullptr;
 inline void note_traced(std::int32_t location) {
   if (after_traced != nullptr) after_traced(location);
@@ -23,16 +23,16 @@ inline void note_traced(std::int32_t location) {
 
 class builder : public symbol_table {
  public:
-  /// Appends a node in another form and gives its id. A trace has no such rule: it records what was written.
+  /// A rule that appends a node in another form and returns the id of the result. A trace has no rule: it records each node as written.
   using rewriting = node_id (*)(builder&, const node&);
 
   constexpr builder() = default;
-  /// An empty graph with at most `max_shapes` different shapes. The ids allow 32767.
+  /// An empty graph with at most `max_shapes` different shapes. Shape ids have 16 bits, so the limit is at most 32767.
   constexpr explicit builder(int max_shapes) : max_shapes_(max_shapes) {}
 
-  /// An empty graph with the shapes, symbols and constraints of another. A pass starts with it. The bodies stay in the memory of the other
-  /// graph, which must live as long: a copy for each pass took a third of the time of a program with ten bodies. A pass that writes bodies
-  /// (hoist) appends new ones to a copy.
+  /// An empty graph with the shapes, symbols and constraints of the graph `like`. Each pass starts with such a builder. The bodies are not copied,
+  /// so `like` must live as long as the builder: a copy for each pass took a third of the compile time of a program with ten bodies. A pass
+  /// that writes bodies (hoist) copies them first and appends new bodies to the copy.
   constexpr explicit builder(const graph_view& like)
       : symbol_table(like), shared_(like.inner), shares_(true), input_count_(like.input_count), is_body_(like.is_body), samples_(like.samples) {
 #if TENURE_PROFILE_LINES
@@ -42,20 +42,21 @@ class builder : public symbol_table {
     for (int i = 0; i < like.shape_count; ++i) shapes_.push_back(like.shapes[i]);
   }
 
-  /// The same. `rewrite` changes each node that the pass emits.
+  /// The same, with a rule `rewrite` that changes each node that the pass emits.
   constexpr builder(const graph_view& like, rewriting rewrite) : builder(like) {
     rewrite_ = rewrite;
     rewrites_ = true;
   }
 
-  /// Appends a node, or what the rule of a rewriting pass makes of it. (To g++ with -fsanitize=undefined the comparison of a function with
-  /// nullptr is no constant: hence the bool.)
+  /// Appends a node, or the node that the rewriting rule makes of it. (`rewrites_` is a bool because g++ with -fsanitize=undefined does not
+  /// accept the comparison of a function with nullptr as a constant.)
 #if TENURE_PROFILE_LINES
   constexpr node_id emit(const node& n) {
     const location_scope in_place_of(*this, n.location);
     return rewrites_ ? rewrite_(*this, n) : append(n);
   }
-  /// Appends a node as it is. Without a source location it has that of the scope, or is an operation of the trace.
+  /// Appends a node as it is. A node without a source location gets the location of the innermost location_scope. In a trace without a scope
+  /// the node is a new operation and gets the next number.
   constexpr node_id append(node n) {
     if (has_gone_) refuse_gone(n.in, n.arity);
     if (n.location == 0) n.location = location_;
@@ -65,7 +66,7 @@ class builder : public symbol_table {
     }
     return nodes_.push_back(n);
   }
-  /// While it lives, new nodes have this source location, if it is known.
+  /// While this object lives, new nodes get its source location, if the location is known.
   class location_scope {
    public:
     constexpr location_scope(builder& g, std::int32_t location) : g_(g), before_(g.location_) {
@@ -93,8 +94,8 @@ class builder : public symbol_table {
   constexpr const extents& shape(std::int16_t id) const { return shapes_[id]; }
   constexpr const extents& shape_of(node_id id) const { return shapes_[nodes_[id].shape]; }
 
-  /// Returns the id of a shape and stores the shape if it is new. Most programs have few shapes and ask for recent ones, so the
-  /// last eight are compared first; older ones are found by hash.
+  /// Returns the id of a shape and stores the shape if it is new. Most programs have few shapes and ask for recent shapes. So the
+  /// last eight shapes are compared first, and older shapes are found by hash.
   constexpr std::int16_t intern(const extents& s) {
     const extents* const known = shapes_.data();
     const int count = shapes_.size(), recent = count > 8 ? count - 8 : 0;
@@ -112,7 +113,7 @@ class builder : public symbol_table {
     return static_cast<std::int16_t>(shapes_.push_back(s));
   }
 
-  /// Appends an argument. If `strided` is true, its strides are known only at run time.
+  /// Appends an argument. If `strided` is true, the strides of the argument are known only at run time.
   constexpr node_id input(dtype type, const extents& s, bool strided = false) {
     return emit({.op = opcode::input, .type = type, .shape = intern(s), .attr = input_count_++, .start = strided});
   }
@@ -120,7 +121,7 @@ class builder : public symbol_table {
     return emit({.op = opcode::constant, .type = type, .shape = shape, .attr = bits_of(type, value)});
   }
 
-  /// The same, with the value as the attr of a node.
+  /// Appends a constant whose value is given in the form of the `attr` of a node.
   constexpr node_id constant_bits(dtype type, std::int16_t shape, std::int64_t bits) {
     return emit({.op = opcode::constant, .type = type, .shape = shape, .attr = bits});
   }
@@ -137,7 +138,7 @@ class builder : public symbol_table {
   /// Notes that samples lie along axes of this extent.
   constexpr void note_samples(std::int64_t extent) { samples_.add(extent); }
 
-  /// Refuses a trace that reads a node of a body outside of it.
+  /// Refuses a trace that reads a node of a body outside of this body.
   constexpr void refuse_gone(const node_id* ids, int count) {
     for (int k = 0; k < count; ++k)
       if (nodes_[ids[k]].op == opcode::constant && nodes_[ids[k]].start == is_gone) refuse({diagnostic::kind::outside_body});
@@ -145,14 +146,14 @@ class builder : public symbol_table {
   constexpr void refuse(const diagnostic& r) {
     if (refused_.what == diagnostic::kind::nothing) refused_ = r;
   }
-  /// Takes back a refusal that is about derivatives, and returns its kind: the graph is valid where no derivative goes this way.
+  /// Withdraws a diagnostic that concerns only derivatives, and returns its kind. The graph is valid as long as no derivative goes through this place.
   constexpr diagnostic::kind take_refused_derivative() {
     const diagnostic::kind what = refused_.what;
     if (what < diagnostic::kind::second_reverse_while) return diagnostic::kind::nothing;
     refused_ = {};
     return what;
   }
-  /// Returns `index` if it is inside the axis. Otherwise it records the refusal and returns 0, so that the trace can continue.
+  /// Returns `index` if it is inside the axis. Otherwise records a diagnostic and returns 0, so that the trace can continue.
   constexpr std::int64_t require_inside(std::int64_t index, std::int64_t extent) {
     const bool inside = 0 <= index && index < extent;
     if (!inside) refuse({diagnostic::kind::index, index, extent});
@@ -163,7 +164,7 @@ class builder : public symbol_table {
     b.indices = below_reshapes(*this, b.indices);
     bounds_.push_back(b);
   }
-  /// A bound of another graph, whose indices are here this node.
+  /// Adds a bound of another graph. `indices` is the node of this graph that has the indices.
   constexpr void keep_bound(const bound& b, node_id indices) { check_bound(b.of(indices)); }
   /// Drops the bounds on nodes that no output needs.
   constexpr void drop_other_bounds() {
@@ -173,11 +174,12 @@ class builder : public symbol_table {
       if (needed[b.indices]) kept.push_back(b);
     bounds_ = kept;
   }
-  /// Says that the nodes from here on are the backward half of a derivative. The first one who says it counts: of a second derivative, the first.
+  /// Marks the nodes from here on as the backward half of a derivative. Only the first call has an effect: of a second derivative, the first
+  /// backward half counts.
   constexpr void begin_backward() {
     if (backward_from_ == 0) backward_from_ = nodes_.size();
   }
-  /// The same for a graph that a pass makes of another one. renamed[i] is the node that stands for node i.
+  /// Copies this mark from the graph that a pass rewrites. renamed[i] is the new node for node i.
   constexpr void keep_backward(const graph_view& from, const array<node_id>& renamed) {
     for (node_id id = 0; id < from.backward_from; ++id)
       if (renamed[id] >= backward_from_) backward_from_ = renamed[id] + 1;
@@ -187,37 +189,37 @@ class builder : public symbol_table {
     outputs_.push_back(id);
   }
 
-  // ---- bodies: nodes that were appended last are outlined into a body ----
+  // ---- bodies: the nodes that were appended last are outlined into a body ----
 
   /// An input of a body that is being written. outline() numbers it.
   constexpr node_id body_input(dtype type, std::int16_t shape) { return append({.op = opcode::input, .type = type, .shape = shape}); }
-  /// Iterations a node of a body that is being written into an input of the body.
+  /// Replaces a node of a body that is being written by an input of the body.
   constexpr void become_body_input(node_id id) { nodes_[id] = {.op = opcode::input, .type = nodes_[id].type, .shape = nodes_[id].shape}; }
 
-  /// Says that the graph around a body checks an input of the body: it has the elements of `operand`. outline() moves the bounds of
+  /// Notes that an input of a body has the elements of `operand`, so the graph around the body can check them. outline() moves the bounds of
   /// such inputs to their operands.
   constexpr void check_outside(node_id input, node_id operand) {
     outside_input_.push_back(input);
     outside_operand_.push_back(operand);
   }
 
-  /// Puts the marked nodes from `first` on before the others, with copies of the nodes that they need. Returns the new ids of the nodes
-  /// from `first` on, in the old order.
+  /// Moves the marked nodes from `first` on before the unmarked nodes. Nodes that the marked nodes need are copied there too. Returns the new
+  /// ids of the nodes from `first` on, in the old order.
   constexpr array<node_id> put_before(node_id first, const array<char>& marks);
 
-  /// Cuts off the nodes from `first` on as a body with these inputs and outputs, and returns its number. A node before `first` that the body
-  /// uses is a capture: it becomes an input after the others, and it is appended to `captured`. A node without operands is copied instead. A
-  /// result of a control-flow operation before `first` is appended again, outside the body, and is a capture.
-  /// Bounds on nodes of the body move to the body. Nodes that no output and no bound needs are dropped. Two bodies that are equal have one
-  /// number, so they are compiled once: a function that is used twice, and what a derivative computes again.
-  /// Indices from outside the body are checked outside, once, but for a branch, whose condition may guard them: its bounds are those from number
-  /// `bounds_of_branch` on.
-  /// With `leaves_gone` the ids of the nodes are not used again: see outline_written().
+  /// Outlines the nodes from `first` on into a body with these inputs and outputs, and returns the number of the body. A node before `first`
+  /// that the body uses is a capture: it becomes an input after the given inputs, and it is appended to `captured`. A node without operands is
+  /// copied into the body instead. A result of a control-flow operation that stands before `first` is appended again, outside the body, and is
+  /// a capture. Bounds on nodes of the body move to the body. Nodes that no output and no bound needs are dropped. Two equal bodies get one
+  /// number, so that they are compiled once. Examples are a function that is used twice, and a derivative that computes a body again.
+  /// Indices from outside the body are checked outside, once. The indices of a branch are checked in the branch, because its condition may guard
+  /// them. The bounds of a branch are the bounds from number `bounds_of_branch` on.
+  /// With `leaves_gone` no later node gets the ids of these nodes: see outline_written().
   constexpr int outline(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch = no_branch,
                     bool leaves_gone = false);
 
-  /// outline() for a body that a function of the user wrote. Such a function may keep a value of its body in a variable outside. Its id then names a
-  /// constant that nothing may read, and not a later node.
+  /// outline() for a body that a function of the user wrote. Such a function may keep a value of the body in a variable outside. The id of this value
+  /// then names a constant that nothing may read, and no later node.
   constexpr int outline_written(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch = no_branch) {
     return outline(first, inputs, outputs, captured, bounds_of_branch, true);
   }
@@ -225,21 +227,21 @@ class builder : public symbol_table {
   static constexpr int no_branch = 0x7fffffff;
   constexpr int bound_count() const { return bounds_.size(); }
 
-  /// What becomes of the bounds of a body that is inlined. if_read is for a derivative, which computes the body again: the loop or the branch that has
-  /// checked the indices may be gone, because nothing needs its results, and what it checks is not checked where nothing reads it.
+  /// The effect of inlining a body on its bounds. as_written keeps them. if_read is for a derivative that computes the body again: its indices are
+  /// checked only where something reads them. The original loop or branch may be removed, because nothing needs its results.
   enum class bounds { as_written, if_read };
   /// Appends the nodes of a body, with `inputs` in the place of its inputs, and returns the new ids of its nodes.
   constexpr array<node_id> inline_body(int which, const array<node_id>& inputs, bounds how);
 
-  /// A body with the same nodes and more outputs, which are ids of the body.
+  /// Returns the number of a body with the nodes of body `which` and more outputs. `more` has ids of the body.
   constexpr int extended(int which, const array<node_id>& more);
 
-  /// Appends a control_flow. The results are nodes of their own, see result().
+  /// Appends a control-flow operation. Its results are separate nodes, see result().
   constexpr node_id add_control_flow(const control_flow& c, const array<node_id>& operands);
-  /// Gives a control-flow operation another record, with the same operands and further results.
+  /// Replaces the record of a control-flow operation by a record with the same operands and more results.
   constexpr void replace_control_flow(node_id id, const control_flow& c) { nodes_[id].attr = record_of(c); }
 
-  /// Says that reverse mode took the rule of a custom_vjp, for all copies of it.
+  /// Notes that reverse mode used the rule of a custom_vjp. This holds for all copies of the node.
   constexpr void take_rule(node_id id) {
     own_bodies();
     control_flows_[static_cast<int>(nodes_[id].attr)].is_taken = true;
@@ -285,8 +287,8 @@ class builder : public symbol_table {
     const sample_extents noted = samples_;
     samples_ = {};
     for (int i = 0; i < noted.count; ++i) samples_.add(canonical(noted.at[i]));
-    // A message shows the shapes as they were given, so constraints keep the old shapes. They are interned too: equal shapes must
-    // have equal ids, also if a node already has such a shape.
+    // A message shows the shapes as they were given, so constraints keep the old shapes. These are interned too, because equal shapes must
+    // have equal ids.
     for (constraint& c : constraints_)
       if (c.lhs >= 0) {
         const extents lhs = old[c.lhs], rhs = old[c.rhs];
@@ -303,7 +305,7 @@ class builder : public symbol_table {
   }
 
  private:
-  /// Whether an output needs the node.
+  /// For each node: whether an output needs it.
   constexpr array<char> needed_nodes() const {
     array<char> needed(nodes_.size(), 0);
     for (const node_id id : outputs_) needed[id] = 1;
@@ -311,15 +313,15 @@ class builder : public symbol_table {
     return needed;
   }
 
-  /// Copies the bodies of another graph, before they change.
+  /// Copies the shared bodies of the other graph into this builder, before they change.
   constexpr void own_bodies();
 
-  /// The number of a body that is equal to `b`, or -1. Bodies with bounds stay apart, because constant evaluation cannot compare the names of
-  /// their calls.
+  /// The number of a body that is equal to `b`, or -1. A body with bounds is equal to no other, because constant evaluation cannot compare the
+  /// `call` strings of bounds.
   constexpr int find_body(const body& b) const;
 
-  /// The number of a record of a control_flow. Each custom derivative has a record of its own, because take_rule() changes it. So has each call of an
-  /// external function, because functions are not compared.
+  /// The number of a record that is equal to `c`, which is new if there is none. Each custom derivative has its own record, because take_rule()
+  /// changes the record. Each call of an external function has its own record too, because functions are not compared.
   constexpr int record_of(const control_flow& c);
 
   rewriting rewrite_ = nullptr;
@@ -344,7 +346,7 @@ class builder : public symbol_table {
   sample_extents samples_;
   node_id backward_from_ = 0;
   diagnostic refused_;
-  static constexpr std::int64_t is_gone = 1;  // `start` of a constant in the place of a node that outline() took away
+  static constexpr std::int64_t is_gone = 1;  // `start` of a constant that replaces a node which outline() moved to a body
   bool has_gone_ = false;
 #if TENURE_PROFILE_LINES
   std::int32_t location_ = 0, traced_ = 0;
@@ -352,7 +354,7 @@ class builder : public symbol_table {
 #endif
 };
 
-/// The same graph, as a builder.
+/// A builder that contains a copy of the graph.
 constexpr builder copy_of(const graph_view& g) {
   builder b(g);
   for (int i = 0; i < g.count; ++i) b.append(g.nodes[i]);
@@ -363,4 +365,4 @@ constexpr builder copy_of(const graph_view& g) {
 
 }  // namespace tenure::ir
 
-#include <tenure/ir/bodies.hpp>  // defines what is declared above for bodies and control-flow operations
+#include <tenure/ir/bodies.hpp>  // defines the functions above for bodies and control-flow operations

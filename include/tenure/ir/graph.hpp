@@ -6,10 +6,10 @@
 
 namespace TENURE_NAMESPACE::ir {
 
-/// A fixed-size copy of a growing array. If the source has more than Capacity elements, the rest is cut.
+/// A fixed-size copy of a growing array. It has the first Capacity elements of a longer source.
 template <class T, int Capacity>
 struct frozen {
-  // There is no `= {}` here: g++ 12 takes quadratic time and memory to fill an array that was value-initialised before.
+  // There is no `= {}` here: g++ 12 needs quadratic time and memory to fill an array that was value-initialised before.
   T at[Capacity + 1];
 
   constexpr frozen(const T* from, int count) {
@@ -35,7 +35,7 @@ constexpr graph_sizes sizes_of(const graph_view& g) {
           g.inner.node_count, g.inner.output_count, g.inner.bound_count, g.inner.count, g.inner.control_flow_count};
 }
 
-/// A graph whose arrays have the sizes Sizes::value, which is a graph_sizes. Its bodies stand in another graph, which must live as long.
+/// A graph whose arrays have the sizes Sizes::value, which is a graph_sizes. Its bodies are in the memory of another graph, which must live as long.
 template <class Sizes>
 struct graph {
   static constexpr graph_sizes room = Sizes::value;

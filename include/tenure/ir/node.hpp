@@ -14,11 +14,11 @@ namespace TENURE_NAMESPACE::ir {
 using node_id = std::int32_t;
 inline constexpr node_id none = -1;
 
-/// The operations. The first ones are structural, and the comment beside each gives the meaning of `attr`, `start` and `step`. A
+/// The operations. Codes before `pointwise` are structural. The comment beside each gives the meaning of `attr`, `start` and `step`. A
 /// code from `pointwise` on is `pointwise` plus a position in the registry of pointwise operations (ops/registry.hpp).
 enum class opcode : std::uint8_t {
-  input,      // attr: argument index; start: 1 if its strides are known only at run time
-  constant,   // attr: the bits of a double for floating types, else the integer; one value in any shape; takes no memory
+  input,      // attr: argument index; start: 1 if the strides of the argument are known only at run time
+  constant,   // attr: for floating types the bits of a double, else the integer; all elements have this value; takes no memory
   iota,       // attr: the axis along which the values are 0, 1, 2, ...
   extent,     // attr: an extent; its number is the value, so a run-time extent can be used as a scalar; takes no memory
   cast,       // converts to the node's dtype
@@ -33,36 +33,36 @@ enum class opcode : std::uint8_t {
   gather,     // attr: axis; operands: source, integer indices; result: axis replaced by the shape of the indices
   scatter,    // attr: axis; operands: indices, updates: the transpose of gather; repeated indices add up
   index_add,  // attr: axis; operands: updates, x, indices: x with the updates added at the indices; repeated indices add up
-  update,     // attr: axis; operands: block, x, one integer: x with the block in the place of its elements from this position along the axis on;
-              // or one integer for each element along axis 0 of x and of the block
-  order,      // start: 1 if descending; the positions of the elements of each row of the last axis in their order, the first ones of them, as int64
-  attention,  // [batch..., q, d], [batch..., k, d], [batch..., k, e]: softmax of scaled products, times the third; attr: 1 if causal;
-              // result [batch..., q, e + 2]: the last two columns are the numbers of each row from which its gradient computes the weights again
-  attention_gradient,  // its cotangents, by the formulas in ops/structural/attention.hpp; attr: 1 if causal; start: which of them
+  update,     // attr: axis; operands: block, x, start: x with the block written over its elements from position `start` along the axis on;
+              // start: one integer, or one for each element along axis 0 of x and of the block
+  order,      // start: 1 if descending; the positions that sort each row of the last axis, as int64; the result may have only the first of them
+  attention,  // queries [batch..., q, d], keys [batch..., k, d], values [batch..., k, e]: softmax of scaled products, times the values;
+              // attr: 1 if causal; result [batch..., q, e + 2]: from the last two columns the gradient computes the weights of a row again
+  attention_gradient,  // a cotangent of attention, by the formulas in ops/structural/attention.hpp; attr: 1 if causal; start: of which operand
   stop_gradient,
-  instead,    // operands: a value, and the same value computed in another way, of which the derivatives are taken
-  barrier,    // attr: a number of its own, so that cse keeps apart what follows two barriers
+  instead,    // operands: a value, and the same value computed in another way; derivatives go through the second operand
+  barrier,    // attr: a unique number, so that cse does not merge nodes that follow different barriers
   copy,       // copies a view, an argument or a computed value to a buffer of its own
   check,      // copies computed indices to a buffer of their own after every bound on this node was checked
-  tuple,      // the operands of a control-flow operation: values, and before them possibly the tuple that it continues
+  tuple,      // the operands of a control-flow operation: up to three values; the first may be another tuple, which has the values before these
   control_flow,  // attr: a record of the graph's control-flow operations (a loop or a branch); operand: a tuple
   result,     // attr: a position; operand: a control_flow. The value of the control-flow operation's result at this position
   opaque,     // an operation on each sample of a batch: `opaque` plus its position in the list of ops/opaque/list.hpp; attr: its options, a bit each
-  pointwise = opaque + 32,  // the first pointwise operations are those that derivatives and rewrites are written in
+  pointwise = opaque + 32,  // the first pointwise operations are those that derivatives and rewrites use
   neg = pointwise,
   add,
   sub,
   mul,
   div,
-  exp = pointwise + 23,  // the registry checks that this is its position
+  exp = pointwise + 23,  // the registry checks this position
 };
 
 enum class reduction : std::int64_t {
   sum,
   max,
   min,
-  max_of_numbers,  // max if no element is NaN; otherwise the result is unspecified. It takes a third of the time of max. softmax uses it
-                   // as a shift: there the exponential of the NaN element makes the result NaN
+  max_of_numbers,  // max if no element is NaN; otherwise the result is unspecified. It takes a third of the time of max. softmax subtracts it
+                   // from each element, and the exponential of a NaN element makes the result NaN
 };
 
 struct node {
@@ -75,7 +75,7 @@ struct node {
   std::int64_t start = 0;
   std::int64_t step = 1;
 #if TENURE_PROFILE_LINES
-  std::int32_t location = 0;  // the number of the operation in the trace from which it comes; negative: it is in the derivative of that one; 0: not known
+  std::int32_t location = 0;  // the number of the traced operation that made the node; negative: the node is in the derivative of this operation; 0: unknown
 #endif
 
   friend constexpr bool operator==(const node& a, const node& b) {
@@ -112,17 +112,17 @@ struct constraint {
 };
 
 /// Integers that must lie in [0, extent): labels and gather indices. Arguments and views of arguments are checked when a call
-/// begins; indices that the program computes are checked after they are computed. If a check fails, no result is written.
-/// Indices are no reshape: a reshape of them has the same elements, and a reader may take these from below it, past a check of the reshape.
+/// begins. Indices that the program computes are checked after they are computed. If a check fails, no result is written.
+/// `indices` is never a reshape: a pass may read the operand of a reshape instead, and would then miss a check of the reshape.
 struct bound {
   node_id indices = none;
-  std::int64_t extent = 0;  // of the axis; of the starts of a block, as many as the axis has for it
+  std::int64_t extent = 0;  // of the axis; for the starts of a block: the number of possible starts
   const char* call = "";
   bool is_checked = false;  // in a body: the graph around it checks these indices
-  bool if_read = false;     // a derivative computes again what the value checks. The value may be gone, so they are checked where something reads them
-  std::int64_t block = 1;   // the elements from each index on, which lie in the axis where the index does. Only a message reads it
+  bool if_read = false;     // check the indices only if something reads them: a derivative computes them again
+  std::int64_t block = 1;   // the number of elements of a block that begins at an index. Only a message reads it
 
-  /// The same for other indices.
+  /// This bound for other indices.
   constexpr bound of(node_id other) const {
     bound b = *this;
     b.indices = other;
@@ -130,31 +130,31 @@ struct bound {
   }
 };
 
-/// A function within a graph: what an iteration of a loop or a branch computes. Its nodes, outputs and bounds stand in the arrays that all bodies
-/// share. Its node ids count from its own first node. Shapes and symbols are those of the graph.
+/// A function within a graph: a branch, or an iteration of a loop. Its nodes, outputs and bounds are in arrays that all bodies share. Its node ids
+/// count from its own first node. Its shapes and symbols are those of the graph.
 struct body {
   int first_node = 0, node_count = 0;
   int first_output = 0, output_count = 0;
   int first_bound = 0, bound_count = 0;
   int input_count = 0;
-  int backward_from = 0;  // the first node that reverse mode appended; 0: none. vmap keeps the mark where it writes the body for all samples
+  int backward_from = 0;  // the first node that reverse mode appended; 0: none. vmap keeps this mark when it inlines the body for all samples
 };
 
-/// A function of the user's that the graph calls and knows nothing else about. It writes the results and reads the arguments, both row-major.
-/// `extents` are those of each result, then of each argument.
+/// A function of the user that the graph calls. It reads the arguments and writes the results, all row-major. `extents` has the extents of each
+/// result, then of each argument.
 struct external_function {
   void (*call)(void* const* results, const void* const* arguments, const std::int64_t* extents) = nullptr;
   const char* name = nullptr;  // for printed plans, or null
   bool may_throw = false;
-  bool takes_samples = false;  // the first axis of each result and argument is that of the samples. It is not called for none
-  const external_function* of_batch = nullptr;  // takes results and arguments with an axis of samples before the others, or null
+  bool takes_samples = false;  // axis 0 of each result and argument counts samples. The function is not called for 0 samples
+  const external_function* of_batch = nullptr;  // the same function for results and arguments with an additional axis 0 of samples, or null
 
-  /// Constant evaluation cannot compare functions. Only the records of other control-flow operations are compared.
+  /// Always true, because constant evaluation cannot compare functions. Records with a function are never compared: see builder::record_of().
   friend constexpr bool operator==(const external_function&, const external_function&) { return true; }
 };
 
-/// The first thing in a trace that a graph cannot express, with the numbers of its message: an index or a range outside its axis, a captured
-/// number that is known only at run time, more shapes than there are ids, or a part that is not between 0 and 1.
+/// The first error of a trace, with the numbers of its message. Examples: an index or a range outside its axis, a captured number that is known
+/// only at run time, more shapes than there are ids, or a part that is not between 0 and 1.
 struct diagnostic {
   enum class kind : std::uint8_t {
     nothing, index, range, range_end, made_extent, capture, shapes, extent, part, norm, number, second_reverse_while, forward_custom_vjp, reverse_extern, forward_extern, outside_body
@@ -170,39 +170,40 @@ struct diagnostic {
 ///   reverse_while: the cotangents of a while_loop. Operands: first the carries (cotangents, and sums for captures); then `scanned` operands, which
 ///               are the first states and the number of iterations; then the captures of the step and of the pull. The step takes (states, its
 ///               captures) and returns the next states. The pull takes (carries, the states before an iteration, its captures) and returns the
-///               carries. The results are the carries after the pull of the first iteration. If the pull needs no state, there is none, and the step
-///               returns nothing.
+///               carries. The results are the carries after the pull of the first iteration. If the pull needs no states, there are no states,
+///               and the step returns nothing.
 ///   cond:       (flag, captures of the first branch, captures of the second). A branch takes its captures. The results are its outputs.
-///   external:   (arguments). It calls a function. Its body runs nothing: its inputs are like the arguments, and its outputs are constants like
-///               the results.
-/// The others are custom derivatives: they say how derivatives go through values that the graph computes anyway, and they run nothing. Result i is
-/// one of the operands. The pass `algebra` removes them.
+///   external:   (arguments). It calls a function. Its body does not run. It states types and shapes: its inputs are like the arguments, and its
+///               outputs are constants like the results.
+/// The other kinds are custom derivatives. They state how derivatives go through values that the graph computes anyway, and they do not run. Each
+/// result is one of the operands. The pass `algebra` removes custom derivatives.
 ///   custom_jvp: (values, arguments, captures of the rule). The rule takes (arguments, tangents of the floating ones, its captures) and returns
 ///               the tangents of the floating values.
-///   custom_vjp: (values, values by forward, arguments, residuals, captures of backward). backward takes (residuals, cotangents of the
+///   custom_vjp: (values, values by forward, arguments, residuals, captures of backward). `backward` takes (residuals, cotangents of the
 ///               floating values, its captures) and returns the cotangents of the floating arguments.
-///   checkpoint: (values, kept intermediate values, captures). The body takes its captures and computes the others again.
+///   checkpoint: (values, residuals, captures). The body takes its captures and computes the values and the residuals again.
 struct control_flow {
   enum class kind : std::uint8_t { scan, while_loop, reverse_while, cond, external, custom_jvp, custom_vjp, checkpoint } what = kind::scan;
   bool reverse = false;  // scan: from the last iteration to the first
-  bool counts = false;   // scan: the body takes the position of the iteration, an int64
-  bool counts_iterations = false;  // while_loop: after the carries it has one more result, the number of iterations, an int64
+  bool counts = false;   // scan: the body takes the number of the iteration, an int64
+  bool counts_iterations = false;  // while_loop: one more result after the carries is the number of iterations, an int64
   bool of_results = false;  // custom_jvp: the first arguments are the results themselves, so derivatives of the rule go through the rule again;
-                            // custom_vjp: the last residuals are
-  bool is_taken = false;  // custom_vjp: reverse mode went through it. Now the results are the values by forward, and these have no rule
-  int carries = 0, scanned = 0;  // of a custom derivative: values, arguments
-  int residuals = 0;                  // of a custom derivative: values for the backward pass
-  int captures[2] = {0, 0};  // of each body
+                            // custom_vjp: the last residuals are the results themselves
+  bool is_taken = false;  // custom_vjp: reverse mode used the rule. Now the results are the values by forward, and these have ordinary derivatives
+  int carries = 0, scanned = 0;  // in a custom derivative: the number of values and of arguments
+  int residuals = 0;                  // in a custom derivative: the number of values for the backward pass
+  int captures[2] = {0, 0};  // the number of captures of each body
   int bodies[2] = {-1, -1};
   std::int64_t length = 0;  // scan: the number of iterations, an extent
   external_function function{};
-  diagnostic::kind refused = diagnostic::kind::nothing;  // custom_jvp: why there is no rule. It matters only to derivatives
+  diagnostic::kind refused = diagnostic::kind::nothing;  // custom_jvp: the reason why there is no rule. It matters only to derivatives
 
-  /// The body whose outputs are the results. With counts_iterations a while_loop has one more result, which is no output of a body.
+  /// The body whose outputs are the results. With counts_iterations a while_loop has one more result, which is not an output of a body.
   constexpr int body_of_results() const { return bodies[what == kind::while_loop || what == kind::reverse_while ? 1 : 0]; }
   /// reverse_while: the number of states.
   constexpr int states() const { return scanned - 1; }
-  /// The inputs of a body before its captures are these operands, and then the iteration if `counts`.
+  /// The inputs of a body before its captures are own_inputs(body) operands, from operand first_input(body) on. The number of the iteration
+  /// follows if `counts`.
   constexpr int first_input(int body) const { return what == kind::reverse_while && body == 0 ? carries : 0; }
   constexpr int own_inputs(int body) const {
     if (what == kind::reverse_while) return body == 0 ? states() : carries + states();
@@ -211,7 +212,7 @@ struct control_flow {
 
   constexpr bool is_custom_derivative() const { return what >= kind::custom_jvp; }
   constexpr int first_argument() const { return what == kind::custom_vjp ? 2 * carries : carries; }
-  /// The position of the residual that is result 0 itself. With of_results those of the other results follow.
+  /// With of_results: the operand that is the residual for result 0. The residuals for the other results follow it.
   constexpr int first_result_residual() const { return what == kind::custom_vjp && of_results ? own_operands() - carries : own_operands(); }
   /// The operand that is result i of a custom derivative.
   constexpr int operand_of_result(int i) const { return is_taken ? carries + i : i; }
@@ -240,7 +241,7 @@ struct bodies_view {
   int control_flow_count = 0;
 };
 
-/// The extents of the axes along which samples lie: vmap notes them, and scalarize() reads them. Extents after the first four are not noted.
+/// The extents of the axes of samples. vmap notes them, and scalarize() reads them. At most four different extents are noted.
 struct sample_extents {
   std::int64_t at[4] = {};
   int count = 0;
@@ -252,7 +253,7 @@ struct sample_extents {
   }
 };
 
-/// A reference to a graph, which passes read. A builder or a constexpr graph owns the arrays.
+/// A read-only reference to a graph, for passes. A builder or a constexpr graph owns the arrays.
 struct graph_view {
   const node* nodes = nullptr;
   int count = 0;
@@ -277,7 +278,7 @@ struct graph_view {
   constexpr const extents& shape_of(node_id id) const { return shapes[nodes[id].shape]; }
 
   constexpr const control_flow& control_flow_of(const node& n) const { return inner.control_flows[n.attr]; }
-  /// The number of results of a control_flow.
+  /// The number of results of a control-flow operation.
   constexpr int results_of(const control_flow& c) const {
     return c.is_custom_derivative() ? c.carries : inner.bodies[c.body_of_results()].output_count + c.counts_iterations;
   }
@@ -297,22 +298,21 @@ struct graph_view {
   }
 };
 
-/// The node whose memory a chain of reshapes shows. For a builder and for the view of a graph.
+/// The node below a chain of reshapes, which has the memory. `g` is a builder or the view of a graph.
 template <class Graph>
 constexpr node_id below_reshapes(const Graph& g, node_id id) {
   while (g[id].op == opcode::reshape) id = g[id].in[0];
   return id;
 }
 
-/// Marks the nodes that marked nodes need: their operands, the operands of these, and so on, down to node `first`. `marks` begins with the
-/// mark of this node.
+/// Marks the nodes that marked nodes need, directly or through other nodes, down to node `first`. marks[0] is the mark of node `first`.
 constexpr void mark_needed(const node* nodes, int count, char* marks, node_id first = 0) {
   for (node_id id = count - 1; id >= first; --id)
     for (int k = 0; marks[id - first] && k < nodes[id].arity; ++k)
       if (const node_id operand = nodes[id].in[k]; operand >= first) marks[operand - first] = 1;
 }
 
-/// Calls f(operand) for the operands of a control-flow operation, in order. `at` gives the node of an id.
+/// Calls f(operand) for the operands of a control-flow operation, in order. at[id] is the node of an id.
 template <class Nodes, class F>
 constexpr void for_each_operand(const Nodes& at, node_id tuple, F&& f) {
   const node& n = at[tuple];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The run-time extents of a graph that is being built: symbols, which of them are equal, and what a call has to check.
+// The run-time extents of a graph that is being built: symbols, the equalities between them, and the checks of a call.
 #pragma once
 
 #include <tenure/ir/array.hpp>
@@ -16,8 +16,8 @@ class symbol_table {
     for (int i = 0; i < g.constraint_count; ++i) constraints_.push_back(g.constraints[i]);
   }
 
-  /// Adds a symbol and returns its extent. If the name is known, the result is the extent of the first symbol of that name, and a
-  /// constraint checks at run time that both are equal.
+  /// Adds a symbol and returns its extent. If another symbol has the same name, returns the extent of the first symbol of this name, and adds
+  /// a constraint that checks at run time that both are equal.
   constexpr std::int64_t new_symbol(const symbol& s) {
     if (s.name != 0)
       for (int i = 0; i < symbols_.size(); ++i)
@@ -29,8 +29,8 @@ class symbol_table {
         }
     return extent_of_symbol(add_symbol(s));
   }
-  /// Returns the sum, difference, product or quotient of two extents. If both are numbers, it is computed here; otherwise it is a symbol.
-  /// A difference is of a symbol and a number, which the caller requires to be at most the extent.
+  /// Returns the sum, difference, product or quotient of two extents. If both are numbers, the result is a number. Otherwise it is a symbol.
+  /// For a difference, a is a symbol and b is a number. The caller adds the check that the number is at most the extent.
   constexpr std::int64_t derived(symbol::kind what, std::int64_t a, std::int64_t b) {
     using kind = symbol::kind;
     if (is_static(a) && is_static(b)) return what == kind::sum ? a + b : what == kind::difference ? a - b : what == kind::product ? a * b : b == 0 ? 0 : a / b;
@@ -48,8 +48,8 @@ class symbol_table {
     return extent_of_symbol(add_symbol({what, a, b, 0}));
   }
 
-  /// Requires two extents to be equal and returns the one that represents both. If the equality is not known here, a constraint
-  /// checks it at run time.
+  /// Requires two extents to be equal and returns the extent that represents both. If the equality is not known here, adds a constraint
+  /// that checks it at run time.
   constexpr std::int64_t unify(std::int64_t a, std::int64_t b, const char* call, std::int16_t lhs, std::int16_t rhs) {
     a = canonical(a);
     b = canonical(b);
@@ -60,9 +60,9 @@ class symbol_table {
     if (!is_static(gone)) equal_[symbol_of_extent(gone)] = kept;
     return kept;
   }
-  /// Adds a run-time check that an extent is at least `least`, except if both are numbers for which that holds. They may be numbers for which it
-  /// does not: another operand has given the run-time extent its number. The check stays where no output needs the value: the derivative of a
-  /// slice writes at the place that the slice would read.
+  /// Adds a run-time check that an extent is at least `least`, unless both are numbers and this holds. The check is also added for numbers for
+  /// which it fails: a run-time extent can be equal to a number because of another operand. The check stays even if no output needs the value,
+  /// because the derivative of a slice writes at the place that the slice would read.
   constexpr void require_at_least(std::int64_t extent, std::int64_t least, const char* call) {
     const std::int64_t have = canonical(extent), need = canonical(least);
     if (!is_static(have) || !is_static(need) || have < need) constraints_.push_back({extent, least, call, -1, -1, true});
