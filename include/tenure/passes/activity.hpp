@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// How marks spread through a graph, its loops, branches and rules: which nodes depend on marked nodes. A kind of marks states
-//   carries(type): whether a value of this type can be marked;  goes_through(g, n, k): whether node n is marked if its operand k is;
-//   by_condition: whether the results of a loop or a branch are marked if its condition is;
-//   annotated(c, operands, i): the mark of result i of a custom derivative, given those of its operands.
-// A carry of a loop is marked if its start is, or what an iteration returns: an iteration is walked again until no carry changes.
+// How marks spread through a graph, its loops, branches and rules: which nodes depend on marked nodes. A kind of marks is a type with
+//   carries(type): whether a value of this type can be marked;
+//   goes_through(g, n, k): whether a marked operand k marks node n;
+//   by_condition: whether a marked condition marks the results of a loop or a branch;
+//   custom(c, operands, i): the mark of result i of a custom derivative, given the marks of its operands.
+// A carry of a loop is marked if its start or its value after an iteration is marked. The sweep over an iteration repeats until no carry changes.
 #pragma once
 
 #include <tenure/ops/derivative.hpp>
@@ -19,15 +20,16 @@ constexpr bool any_of(const mark_list& marks, int first, int end) {
   return false;
 }
 
-/// The marks of a value: never, in some iterations or in one of two branches, or always. Where only some nodes count, any mark but `never` will do.
+/// A mark says when a value is marked: never, in some iterations or in one of two branches, or always. Code that asks only whether a value is
+/// marked tests for any mark but is_never.
 enum : char { is_never = 0, is_sometimes = 1, is_always = 3 };
-/// That of a value that has one mark or the other.
+/// The mark of a value that has mark a in some cases and mark b in the others.
 constexpr char either(char a, char b) { return a == b ? a : char{is_sometimes}; }
 
-/// The marks of a control-flow operation: of the inputs of each body, and of the results.
+/// The marks in a control-flow operation: of the inputs of each body, and of the results.
 struct flow {
   mark_list of_first, of_second, results;  // Workaround for g++ 12: in constant evaluation it does not copy an array of arrays
-  bool condition = false;                  // of a while_loop or of a cond; of the number of iterations of a reverse_while
+  bool condition = false;                  // the mark of the condition; of a reverse_while: of the number of iterations
 
   constexpr mark_list& inputs(int body) { return body == 0 ? of_first : of_second; }
   constexpr const mark_list& inputs(int body) const { return body == 0 ? of_first : of_second; }
@@ -36,7 +38,7 @@ struct flow {
 template <class Kind>
 constexpr void spread(const ir::graph_view& g, char* marks, ir::node_id first = 0);
 
-/// The marks of all nodes of a body, given those of its inputs.
+/// The marks of all nodes of a body, given the marks of its inputs.
 template <class Kind>
 constexpr mark_list marks_of_body(const ir::graph_view& body, const mark_list& inputs) {
   mark_list marks(body.count + 1, 0);
@@ -51,7 +53,8 @@ constexpr char mark_of_output(const ir::graph_view& body, const mark_list& marks
   return Kind::carries(body[body.outputs[i]].type) ? marks[body.outputs[i]] : char{is_never};
 }
 
-/// The first inputs of a body are its outputs of the iteration before. Each gets the marks of its output too, until nothing changes. If `all`, marks all.
+/// The first inputs of a body are its outputs of the previous iteration. Joins the mark of each output to the mark of its input, until nothing
+/// changes. If `all`, each output counts as sometimes marked.
 template <class Kind>
 constexpr void spread_over_iterations(const ir::graph_view& body, mark_list& inputs, bool all) {
   for (bool again = true; again;) {
@@ -62,7 +65,7 @@ constexpr void spread_over_iterations(const ir::graph_view& body, mark_list& inp
   }
 }
 
-/// The marks of a control-flow operation, given those of its operands.
+/// The marks in a control-flow operation, given the marks of its operands.
 template <class Kind>
 constexpr flow flow_through(const ir::graph_view& g, const ir::control_flow& c, const mark_list& operands) {
   using kind = ir::control_flow::kind;
@@ -121,7 +124,7 @@ constexpr flow flow_through(const ir::graph_view& g, const ir::control_flow& c, 
   return f;
 }
 
-/// The same for the control-flow operation of a node, given the marks of the graph.
+/// The marks in the control-flow operation of node `id`, given the marks of the graph.
 template <class Kind>
 constexpr flow flow_through(const ir::graph_view& g, ir::node_id id, const char* marks) {
   mark_list operands;
@@ -149,7 +152,7 @@ constexpr void spread(const ir::graph_view& g, char* marks, ir::node_id first) {
   }
 }
 
-/// The nodes through which a derivative flows.
+/// Marks the nodes through which a derivative flows.
 struct by_derivative {
   static constexpr bool by_condition = false;
   static constexpr bool carries(dtype type) { return is_floating(type); }
@@ -162,7 +165,7 @@ struct by_derivative {
 };
 constexpr void mark_active(const ir::graph_view& g, char* active, ir::node_id first = 0) { spread<by_derivative>(g, active, first); }
 
-/// The nodes whose value depends on the sample of a batch.
+/// Marks the nodes whose value depends on the sample of a batch.
 struct by_sample {
   static constexpr bool by_condition = true;
   static constexpr bool carries(dtype) { return true; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The algebra: all rewrites that change the computation. A trace and its derivatives record the expression as written. This pass appends
-// each node again in a simpler form. The operands of a node are simplified before the node.
+// The algebra: rewrites of operations into simpler ones. A trace and its derivatives record the expression as written. This pass appends
+// each node again in its simplest form. The operands of a node are simplified before the node.
 // Law: algebra may change rounding and the sign of zero. Infinities and NaN appear in the same elements as before, and in no others.
 // So x * 0 stays, because x may be NaN. And no factor moves out of a sum, because the factor may keep the terms in range.
 // Cost: one sweep. Each rule looks at a few nodes.
@@ -32,8 +32,8 @@ constexpr node_id simplest(ir::builder& g, const ir::node& n) {
       return adds_to_zeros ? ops::scattered({g, n.in[2]}, {g, n.in[0]}, static_cast<int>(n.attr), n.shape).id : g.append(n);
     }
     case opcode::stop_gradient:
-    case opcode::instead: return n.in[0];        // it matters only to derivatives, which were taken before this pass
-    case opcode::result: {                       // so do custom derivatives
+    case opcode::instead: return n.in[0];        // these two matter only to derivatives, which were taken before this pass
+    case opcode::result: {                       // custom derivatives matter only to derivatives too
       const ir::control_flow& c = g.control_flow_at(n.in[0]);
       return c.is_custom_derivative() ? ir::operand_at(g, g[n.in[0]].in[0], c.operand_of_result(static_cast<int>(n.attr))) : g.append(n);
     }
@@ -48,10 +48,10 @@ constexpr node_id simplest(ir::builder& g, const ir::node& n) {
 constexpr ir::builder algebra(const ir::graph_view& g) {
   ir::builder out(g, rules::simplest);
   ir::array<node_id> renamed(g.count, none);
-  // A bound is added with its node and not at the end, because rules read bounds.
+  // Each bound is added directly after its node, because the rules for later nodes read bounds.
   ir::array<char> is_bounded(g.count, 0);
   for (int i = 0; i < g.bound_count; ++i) is_bounded[g.bounds[i].indices] = 1;
-  ir::array<int> uses(g.count, 0);  // a product that others read too would be computed twice
+  ir::array<int> uses(g.count, 0);  // a product with other readers is not rewritten: it would be computed twice
   for (int i = 0; i < g.count; ++i)
     for (int k = 0; k < g[i].arity; ++k) ++uses[g[i].in[k]];
   for (int i = 0; i < g.output_count; ++i) ++uses[g.outputs[i]];

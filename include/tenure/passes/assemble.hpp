@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// A sum of pads as few concats. The gradient of a function that picks elements, columns or slices of an array is such a sum: each pick puts its
-// cotangent back between zeros. Pads of one place become the pad of one sum. Pads of different places become a concat of their operands, with
-// constants in the gaps. Kernels compute the operands of a concat in its memory (materialize.hpp), so each element is written once.
+// Rewrites a sum of pads as a few concats. The gradient of a function that picks elements, columns or slices of an array is such a sum: each pick
+// puts its cotangent back between zeros. Pads at the same place become one pad of a sum. Pads at different places become a concat of their
+// operands, with constants in the gaps. Kernels compute the operands of a concat in its memory (materialize.hpp), so each element is written once.
 // Law: assemble keeps the meaning. Only the order of sums and the sign of zero may change.
-// Cost: n log n for n picks, and at most n for each layer of picks where they overlap.
+// Cost: n log n for n picks. Picks that overlap are split into layers without overlap, and each layer costs at most n more.
 #pragma once
 
 #include <tenure/passes/sliced_operations.hpp>
@@ -14,7 +14,7 @@ class assembly {
  public:
   using value = ops::value;
 
-  /// Whether a sum of these pads was found that differs from the pads added up. Then `sum` is the sum of all.
+  /// Sets `sum` to the sum of these pads. Returns whether it has another form than the pads added up.
   constexpr bool find(const ir::array<value>& pads) {
     sum = sum_of_pads(pads);
     return changes_;
@@ -22,13 +22,13 @@ class assembly {
   value sum;
 
  private:
-  /// A pad that writes at most so many elements is written whole: a constant for the others costs less than a step.
+  /// The zeros of an array of at most so many elements are constants: a constant costs less than a separate step.
   static constexpr std::int64_t small_array = 64;
-  /// A gap of at most so many slots is short, or, where slots differ, a gap of so many elements along the axis.
+  /// A gap is short if it has at most so many units: slots if all slots have one extent, else elements along the axis.
   static constexpr std::int64_t units_of_gap = 16;
-  /// Constants for single units of short gaps: at most so many, and two for each part.
+  /// Short gaps are filled with one constant for each unit, if they have at most so many units, plus two for each part.
   static constexpr std::int64_t max_units = 8;
-  /// Each longer gap of another extent is a kernel of its own.
+  /// The maximum number of different extents of longer gaps. Each needs a separate kernel.
   static constexpr int max_gaps = 4;
 
   struct slot {
@@ -38,7 +38,7 @@ class assembly {
     constexpr std::int64_t extent(int axis) const { return part.shape()[axis]; }
     constexpr bool is_at(const slot& x) const { return start == x.start && part.node().shape == x.part.node().shape; }
   };
-  /// The array between whose zeros the parts stand.
+  /// The array that the pads make: zeros, with the parts between them.
   struct whole {
     extents shape;
     int axis = 0;
@@ -73,7 +73,7 @@ class assembly {
     return all;
   }
 
-  /// The sum of values of one shape. Reshapes of pads, which picks of elements give, are pads below one reshape.
+  /// The sum of values of one shape. If all are reshapes of pads, as picks of elements give them, the pads are added below one reshape.
   constexpr value sum_of(const ir::array<value>& terms) {
     if (terms.size() == 1) return terms[0];
     const auto shape_below = [](const value& x) { return x.node().op == ir::opcode::reshape ? ops::operand_of(x, 0).node().shape : std::int16_t{-1}; };
@@ -82,7 +82,7 @@ class assembly {
     if (are_reshapes) {
       ir::array<value> below;
       for (const value& t : terms) below.push_back(ops::operand_of(t, 0));
-      const value added = sum_of(below);  // may grow the table of shapes, so no reference into it is taken before
+      const value added = sum_of(below);  // before reshape_to(), because this call may move the table of shapes
       return ops::reshape_to(added, extents(terms[0].shape()));
     }
     ir::array<value> pads;
@@ -96,7 +96,7 @@ class assembly {
   static constexpr bool is_before(const slot& a, const slot& b) {
     return a.start != b.start ? a.start < b.start : a.part.node().shape < b.part.node().shape;
   }
-  /// In order of their places. Derivatives come in this order or in its reverse, and then n comparisons suffice.
+  /// Sorts the slots by their places. Derivatives give them in this order or in the reverse order, and then n comparisons suffice.
   static constexpr void sort(ir::array<slot>& slots) {
     const int n = slots.size();
     if (n > 1 && slots[n - 1].start < slots[0].start)
@@ -139,7 +139,7 @@ class assembly {
     return all;
   }
 
-  /// Every second element and the others between them, or the same with another step: slots of one element along a new axis.
+  /// Whether the pads have a step and interleave, such as the even and the odd elements. Then each is a slot of one element along a new axis.
   constexpr bool interleaves(const ir::array<slot>& places, const whole& to) const {
     bool fits = is_static(to.length()) && to.length() % to.step == 0 && to.shape.rank < max_rank && places.size() > 1;
     for (const slot& x : places) fits = fits && x.start < to.step && x.extent(to.axis) * to.step == to.length();
@@ -170,7 +170,7 @@ class assembly {
     return from;
   }
 
-  /// Slots in order, which may overlap: layers of slots that do not.
+  /// The sum of sorted slots, which may overlap. Splits them into layers of slots that do not overlap.
   constexpr value of_places(const ir::array<slot>& places, const whole& to) {
     ir::array<char> is_done(places.size(), 0);
     value all;
@@ -192,7 +192,7 @@ class assembly {
     return all;
   }
 
-  /// The zeros behind a slot of an axis of run-time extent, or -1 where their number is not known.
+  /// The number of zeros after a slot, on an axis of run-time extent, or -1 if this number is not known.
   static constexpr std::int64_t behind(const slot& x, const whole& to) {
     const ir::builder& g = *x.part.graph;
     const std::int64_t n = x.extent(to.axis), length = to.length();
@@ -201,8 +201,8 @@ class assembly {
     const ir::symbol s = g.view().symbols[ir::symbol_of_extent(n)];
     return s.what == ir::symbol::kind::difference && s.a == length && is_static(s.b) && s.b >= x.start ? s.b - x.start : -1;
   }
-  /// A part that covers all but a few elements of an axis of run-time extent, between its zeros. A body has no extents of its own, so there the
-  /// zeros stand on one side only: then the extents on the way are those of the part and of the whole.
+  /// Whether the part covers all but a few elements of an axis of run-time extent, and has zeros on one side only. With zeros on both sides, the
+  /// first concat would have a new run-time extent, and a body cannot have one.
   static constexpr bool is_filled_at_run_time(const slot& x, const whole& to) {
     const std::int64_t after = behind(x, to);
     const bool has_known_extents = x.start == 0 || after == 0, is_thin = after >= 0 && x.start + after > 0 && x.start + after <= units_of_gap;
@@ -217,7 +217,7 @@ class assembly {
     return after == 0 ? ops::concatenated(zeros, x.part, to.axis) : ops::concatenated(x.part, zeros, to.axis);
   }
 
-  /// Slots in order that do not overlap.
+  /// The sum of sorted slots that do not overlap.
   constexpr value of_layer(ir::array<slot>& layer, const whole& to) {
     for (slot& x : layer) x.part = sliced_operations::of(x.part);
     if (!is_static(layer[0].extent(to.axis))) {
@@ -242,17 +242,17 @@ class assembly {
     return plus(all, ops::padded(run, to.axis, start, to.length(), 1));
   }
 
-  /// The gaps of a layer. Short ones are filled in units: with a constant for each unit, which the kernel of the parts stores too, or, where these
-  /// would be many more than the parts, with constants of 1, 2, 4, 8 and 16 units. Then at most 5 kernels fill all short gaps, and at most 4
-  /// constants fill one.
+  /// The gaps of a layer. Short gaps are filled with a constant for each unit, which the kernel of the parts can store. If this would need many
+  /// more constants than parts, they are filled with constants of 1, 2, 4, 8 and 16 units. Then at most 5 kernels fill all short gaps, and at
+  /// most 4 constants fill one gap.
   struct gaps {
     std::int64_t unit = 1;
-    bool are_slots = false;     // a unit is the extent of all slots, and divides the axis
-    bool by_unit = true;        // a constant for each unit
-    std::int64_t covered = 0;   // elements of the axis in slots
-    int runs = 0;               // of slots without a gap between them
-    std::int64_t units = 0;     // of all short gaps
-    int others = 0;             // different extents of gaps that are not short
+    bool are_slots = false;     // all slots have the extent `unit`, and it divides the axis
+    bool by_unit = true;        // fill short gaps with one constant for each unit
+    std::int64_t covered = 0;   // the elements of the axis that slots cover
+    int runs = 0;               // the number of runs: slots without a gap between them
+    std::int64_t units = 0;     // the units of all short gaps
+    int others = 0;             // the number of different extents of long gaps
     std::int64_t other[max_gaps + 1] = {};
 
     constexpr bool is_short(std::int64_t gap) const { return gap <= units_of_gap * unit; }
@@ -291,7 +291,7 @@ class assembly {
     return found;
   }
 
-  /// Whether constants in the gaps cost less than pads, of which each writes the whole array.
+  /// Whether constants in the gaps cost less than pads. Each pad writes the whole array.
   static constexpr bool is_filled(const ir::array<slot>& layer, const whole& to) {
     if (!is_static(to.length()) || layer[0].part.type() == dtype::boolean) return false;
     const gaps g = gaps_of(layer, to);
@@ -317,7 +317,8 @@ class assembly {
       const value like = memory_of(layer[0].part);
       const std::int16_t shape = g.intern(s);
       if (!between.are_slots || extent != between.unit || !same_but_ones(like.shape(), s)) return value{g, g.constant(type, shape, 0)};
-      // In the shape of the kernel that computes the parts. It is appended as it is, since the algebra would take the reshape away.
+      // The constant has the shape of the kernel that computes the parts. It is appended without rewriting, because the algebra would remove
+      // the reshape.
       const ir::node_id zero = g.constant(type, like.node().shape, 0);
       if (like.node().shape == shape) return value{g, zero};
       return value{g, g.append({.op = ir::opcode::reshape, .type = type, .arity = 1, .shape = shape, .in = {zero, ir::none, ir::none}})};
@@ -333,7 +334,7 @@ class assembly {
         gap -= n;
       }
     };
-    // The first part comes first: a concat of zeros only would be shared with other layers, and copied to each.
+    // The first concat contains the first part: cse would merge a concat of zeros only with those of other layers, and it would be copied to each.
     std::int64_t end = 0;
     for (const slot& x : layer) {
       if (all.graph != nullptr) fill(x.start - end), append(x.part);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-// A body for a batch of samples: each node that depends on a sample gets a new axis 0, by the rule `batch` of its operation. Other nodes
-// stand once, for all samples. Loops and branches become loops and branches over the batch:
+// Rewrites a body for a batch of samples. Each node that depends on a sample gets a new axis 0, by the rule `batch` of its operation. Other
+// nodes are computed once, for all samples. Loops and branches become loops and branches over the batch:
 // - scan: the same number of iterations for all samples.
 // - while_loop: if the condition depends on the sample, the loop goes on while it holds for any sample. A sample whose condition is false
 //   keeps its carry.
 // - reverse_while: goes over the iterations of all samples. A sample does nothing in an iteration after its own last one.
-// - custom_jvp, custom_vjp, checkpoint: the same for the batch. The cotangent of an argument that all samples share is their sum.
+// - custom_jvp, custom_vjp, checkpoint: the same for the batch. The cotangent of an argument that all samples share is the sum of the
+//   cotangents of all samples.
 // - cond: if the flag depends on the sample, both branches are computed for all samples, and `where` chooses.
-// - external functions: a scan calls the function for one sample after the other.
-// Cost: no node more for an operation, except axes that move (views) and gather with other indices for each sample.
+// - external functions: a scan calls the function for one sample after the other, unless the function takes a batch.
+// Cost: one node for each node, plus views that move axes, and more nodes for a gather whose indices depend on the sample.
 #pragma once
 
 #include <tenure/passes/activity.hpp>
@@ -18,7 +19,7 @@ namespace TENURE_NAMESPACE::passes {
 /// A value within a body that is computed for a batch.
 struct batch_value {
   ir::node_id id = ir::none;
-  bool is_mapped = false;  // whether it has the axis of the samples, as axis 0
+  bool is_mapped = false;  // whether axis 0 of the value is the axis of the samples
 };
 
 class batching {
@@ -26,10 +27,10 @@ class batching {
   using ids = ir::array<ir::node_id>;
 
  public:
-  /// `mask` is a bool for each sample, or none: the results of a sample whose mask is false are not used, so its indices are not checked.
+  /// `mask` is a bool for each sample, or none. The results of a sample whose mask is false are not used, so its indices are not checked.
   constexpr batching(ir::builder& g, std::int64_t samples, ir::node_id mask = ir::none) : g_(g), samples_(samples), mask_(mask) {}
 
-  /// Appends the nodes of a body and returns its outputs. `inputs` are the values of its inputs.
+  /// Appends the nodes of a body and returns the values of its outputs. `inputs` are the values of its inputs.
   constexpr values outputs(int which, const values& inputs) {
     ids nodes_of_outputs;
     const ir::graph_view body = g_.view().body_at(which);
@@ -39,7 +40,7 @@ class batching {
     for (const ir::node_id id : nodes_of_outputs) found.push_back(all[id]);
     return found;
   }
-  /// The value for each sample, also where all samples share it.
+  /// The value with the axis of the samples. A value that all samples share is repeated.
   constexpr ir::node_id over(batch_value x) const { return x.is_mapped ? x.id : call({}).over({g_, x.id}).id; }
 
  private:
@@ -96,8 +97,8 @@ class batching {
     return {ops::batched(of_samples).id, true};
   }
 
-  /// Position 0 for the samples whose results are not used. Indices that all samples share stay shared, as flow_through() says: they are 0 if
-  /// no result is used.
+  /// The indices, with 0 for the samples whose results are not used. Indices that all samples share stay shared, because flow_through() marked
+  /// them so: they become 0 only if no result is used.
   constexpr batch_value masked(batch_value indices) const {
     const ops::value x(g_, indices.id);
     if (indices.is_mapped) return {chosen(mask_, x, x.like(0)).id, true};
@@ -115,7 +116,7 @@ class batching {
 
   // ---- loops and branches -------------------------------------------------------------------------------------------
 
-  constexpr values control_flow(const ir::control_flow c, const values& operands) {  // a copy: the records of the builder move
+  constexpr values control_flow(const ir::control_flow c, const values& operands) {  // c is a copy, because the records of the builder move
     mark_list mapped;
     for (const batch_value& o : operands) mapped.push_back(o.is_mapped);
     const flow m = flow_through<by_sample>(g_.view(), c, mapped);
@@ -130,13 +131,13 @@ class batching {
     return cond(c, operands, m);
   }
 
-  /// A body that is being written: its inputs, and after them the operands that it captures.
+  /// A body that is being written. `given` has the values of its inputs and then of the operands that it captures.
   struct writing {
     ir::node_id first;
     ids inputs;
     values given;
   };
-  /// Starts a body with the own inputs of another. They have the axis of the samples where they are marked.
+  /// Starts a body with inputs like the first `own` inputs of body `which`. A marked input also gets the axis of the samples.
   constexpr writing start(int which, int own, const mark_list& mapped) {
     writing w{g_.count(), {}, {}};
     ids types, shapes;
@@ -162,7 +163,8 @@ class batching {
     return all;
   }
 
-  /// Results and their tangents and cotangents are over the batch if any operand is. Those of the other operands are like the operands.
+  /// If any operand has the axis of the samples, the results have it too, with their tangents and cotangents. The tangents and cotangents of the
+  /// other operands have it if the operand has it.
   constexpr values custom_derivative(const ir::control_flow& c, const values& operands, mark_list mapped) {
     using kind = ir::control_flow::kind;
     bool any = false;
@@ -207,7 +209,7 @@ class batching {
     return results;
   }
 
-  /// One call for the whole batch. Operands that all samples share are repeated.
+  /// One call of the function for the whole batch. Operands that all samples share are repeated.
   constexpr values external_of_batch(const ir::control_flow& c, const values& operands) {
     ids all, out, types, shapes;
     mark_list mapped;
@@ -228,7 +230,7 @@ class batching {
     return found;
   }
 
-  /// A call for one sample after the other, unless the function takes the whole batch. Shared operands are captures of the scan.
+  /// A scan that calls the function for one sample after the other, unless the function takes the whole batch. Shared operands are captures.
   constexpr values external(const ir::control_flow& c, const values& operands) {
     ids all, given, inputs;
     const int results = g_.view().results_of(c);
@@ -281,7 +283,7 @@ class batching {
       for (int i = 0; i < c.carries; ++i) m.results[i] = m.inputs(0)[i] = m.inputs(1)[i] = 1;
     ids all = carried(c, operands, m);
     const int of_step = c.carries + c.captures[0];
-    const bool counts_each = c.counts_iterations && m.condition;  // then the trip counts of the samples are one more carry
+    const bool counts_each = c.counts_iterations && m.condition;  // the trip counts of the samples are one more carry
     const std::int16_t each = g_.intern(call({}).batch_of({}));
     if (counts_each) all.push_back(g_.constant(dtype::int64, each, 0));
     const auto add_captures = [&](writing& w, int from, int to) {
@@ -325,7 +327,8 @@ class batching {
     for (int i = 0; i < c.carries + c.counts_iterations; ++i) results.push_back({g_.result(node, i), m.results[i] != 0});
     return results;
   }
-  /// If the number of iterations depends on the sample, the iteration is one more state, and a sample whose iterations are over keeps its state and cotangents.
+  /// If the trip count depends on the sample, the number of the iteration is one more state. A sample whose iterations are over keeps its state
+  /// and its cotangents.
   constexpr values reverse_while(const ir::control_flow& c, const values& operands, const flow& m) {
     const int states = c.states(), own = c.own_operands();
     const std::int16_t scalar = g_.intern({});
@@ -364,12 +367,12 @@ class batching {
     for (int i = 0; i < c.carries; ++i) results.push_back({g_.result(node, i), m.results[i] != 0});
     return results;
   }
-  /// The most iterations of any sample. With no samples, 0: their extremum is the smallest integer.
+  /// The maximum trip count of all samples. It is 0 for no samples, although the maximum of no elements is the smallest integer.
   constexpr ops::value most(ir::node_id trip_count) const {
     const ops::value found = ops::reduced({g_, trip_count}, 1, ir::reduction::max);
     return ops::pointwise_value<ops::maximum>(found, found.like(0));
   }
-  /// Whether any flag is true. With no samples, none is.
+  /// Whether any flag is true. For no samples the result is false.
   constexpr ir::node_id any(ir::node_id flags) const {
     const ops::value count = ops::reduced(ops::cast_to({g_, flags}, dtype::int64), 1, ir::reduction::sum);
     return ops::pointwise_value<ops::greater>(count, count.like(0), {}).id;

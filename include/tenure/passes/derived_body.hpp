@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Writes the body of the derivative of a loop or a branch: inputs, then the nodes of the body that it is the derivative of, then their
-// derivatives. Decides what the derivative of a loop keeps of each iteration.
+// Writes the body of the derivative of a loop or a branch: first inputs, then the nodes of the primal body, then their derivatives. Chooses the
+// residuals: the values that the primal loop stores in each iteration for its derivative.
 #pragma once
 
 #include <tenure/passes/activity.hpp>
@@ -12,34 +12,35 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
 constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count,
                        const ir::node_id* outputs, int output_count, ir::node_id* results, const char* marks);
 
-/// The id in a body of its input i.
+/// The node of input i in a body.
 constexpr ir::node_id input_of_body(const ir::graph_view& body, int i) {
   ir::node_id at = 0;
   while (body[at].op != ir::opcode::input || body[at].attr != i) ++at;
   return at;
 }
 
-/// Whether an operation is more than pointwise work, so that its result is worth an array in place of computing it again.
+/// Whether an operation is more than pointwise work. Then it is better to store the result in an array than to compute it again.
 constexpr bool is_worth_an_array(ir::opcode op) {
   const bool moves = op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::index_add || op == ir::opcode::order;
   return op == ir::opcode::matmul || ops::is_attention(op) || ops::is_opaque(op) || op == ir::opcode::reduce || moves;
 }
 
-/// A sum of cotangents. What a gather adds goes to its places in the sum: in a loop, an iteration costs the rows that it has read and not the whole table.
+/// A sum of cotangents. The cotangent of a gather is added at its indices: an iteration of a loop then costs only the rows that it read, and not
+/// the whole table.
 constexpr ops::value sum_of_cotangents(ops::value sum, ops::value more) {
   const ir::node n = more.node();
   if (n.op != ir::opcode::scatter) return sum + more;
   return ops::added_at(sum, ops::operand_of(more, 1), ops::operand_of(more, 0), static_cast<int>(n.attr));
 }
 
-/// The inputs of the body that computes tangents of a loop or a branch. The primal body is inlined in it: `given` are the values of its inputs, and some of
-/// them have a tangent.
+/// The inputs of the body that computes the tangents of a loop or a branch. The primal body is inlined into this body. `given` has the values of
+/// the inputs of the primal body, and some of them have a tangent.
 struct inputs_with_tangents {
-  id_list inputs, given, wrt, tangents;  // wrt: those of `given` that have a tangent
-  mark_list marks;                       // of these tangents
+  id_list inputs, given, wrt, tangents;  // wrt: the values of `given` that have a tangent
+  mark_list marks;                       // the marks of these tangents
 };
 
-/// The body of a derivative while it is written: first its inputs, then the nodes of the primal body.
+/// The body of a derivative while it is written.
 class derived_body {
  public:
   constexpr derived_body(ir::builder& g, int which) : g_(g), first_(g.count()), first_bound_(g.bound_count()), which_(which) {}
@@ -52,13 +53,13 @@ class derived_body {
     const ir::node n = written[input_of_body(written, i)];
     return input(n.type, n.shape);
   }
-  /// A value of the graph around the body, as a node of the body, so that a derivative stops here.
+  /// A copy of a value from outside the body, as a node of the body. A derivative with respect to this node stops at the node.
   constexpr ir::node_id variable(ir::node_id x) {
     return g_.append({.op = ir::opcode::cast, .type = g_[x].type, .arity = 1, .shape = g_[x].shape, .in = {x, ir::none, ir::none}});
   }
   constexpr ir::node_id zero_like(ir::node_id x) { return g_.constant(g_[x].type, g_[x].shape, 0); }
 
-  /// Takes the inputs from ... to - 1 of the primal body, and then a tangent of each marked one.
+  /// Adds the inputs from ... to - 1 of the primal body, and then a tangent for each marked input.
   constexpr void take(inputs_with_tangents& all, int from, int to, const mark_list& marked) {
     const auto input = [&](int i) {
       all.inputs.push_back(input_of(i));
@@ -68,13 +69,13 @@ class derived_body {
     for (int i = from; i < to; ++i)
       if (marked[i]) all.wrt.push_back(all.given[i]), all.tangents.push_back(input(i)), all.marks.push_back(marked[i]);
   }
-  /// Takes a value from outside, with its tangent or none, and its mark.
+  /// Adds a capture, with its tangent or none, and the mark of the tangent.
   constexpr void take_capture(inputs_with_tangents& all, ir::node_id operand, ir::node_id tangent, char mark) {
     all.given.push_back(tangent != ir::none ? variable(operand) : operand);
     if (tangent != ir::none) all.wrt.push_back(all.given.back()), all.tangents.push_back(tangent), all.marks.push_back(mark);
   }
 
-  /// Computes the body again. `inputs` are its inputs.
+  /// Inlines the primal body, on these values of its inputs.
   constexpr void inline_body(const id_list& inputs) {
     first_inlined_ = g_.count();
     inlined_ = g_.inline_body(which_, inputs, ir::builder::bounds::if_read);
@@ -85,10 +86,11 @@ class derived_body {
     return inlined_[body.outputs[i]];
   }
 
-  /// Makes an input of each inlined node that is kept from the first loop. Appends its id in the written body to `residuals`, and the input to
-  /// `inputs`. Sets is_read[i] if the written body reads before[i]. Products, sums and looked-up elements are always kept if they are read.
-  /// Of the rest either nothing is kept, and it is computed again, or everything that the derivative reads is kept, where that takes no more
-  /// memory: then what leads to it is neither kept nor computed again. An LSTM keeps its gates and not the two products that they come from.
+  /// Chooses the residuals. Replaces each inlined node that is a residual by an input. Appends the id of the node in the primal body to
+  /// `residuals`, and the input to `inputs`. Sets is_read[i] if the derivative reads before[i], a carry or a slice of the primal body.
+  /// Products, sums and looked-up elements are always residuals if they are read. For other nodes there are two choices. Either none of them is a
+  /// residual, and the derivative computes them again. Or all nodes that the derivative reads directly are residuals, if this takes no more memory:
+  /// then their operands are not needed. An LSTM keeps its gates, and not the two products from which the gates are computed.
   constexpr void keep(const id_list& outputs, const id_list& before, ir::array<char>& is_read, id_list& residuals, id_list& inputs) {
     ir::array<char> of_fewest = needed(outputs, false), of_direct = needed(outputs, true);
     const bool keeps_direct = residual_size(of_direct, before, true) <= residual_size(of_fewest, before, false);
@@ -103,8 +105,8 @@ class derived_body {
   }
 
  private:
-  /// Calls f(indices) for the bounds whose indices outline() keeps, and what they need. The rule of a custom_jvp or custom_vjp adds them,
-  /// also where no output needs the indices. It stands before its callers, because clang 19 evaluates no member template that is defined after them.
+  /// Calls f(indices) for the bounds whose indices outline() keeps even if no output needs them. The rule of a custom_jvp or custom_vjp adds such
+  /// bounds. This function stands before its callers, because clang 19 does not evaluate a member template that is defined after its callers.
   template <class F>
   constexpr void for_each_checked_index(F f) const {
     const ir::graph_view g = g_.view();
@@ -113,7 +115,7 @@ class derived_body {
   }
 
  public:
-  /// Which nodes from the first one on the outputs need, and the indices that are checked here.
+  /// Marks the nodes of the body that the outputs or the checked indices need.
   constexpr ir::array<char> live(const id_list& outputs) const {
     ir::array<char> marks(g_.count() - first_, 0);
     const auto mark = [&](ir::node_id id) {
@@ -126,7 +128,7 @@ class derived_body {
   }
   constexpr ir::node_id first() const { return first_; }
   constexpr int written() const { return which_; }
-  /// The id in the written body of a inlined node that keep() would keep, or -1.
+  /// The id in the primal body of an inlined node, if keep() makes the node a residual whenever something reads it. Otherwise -1.
   constexpr int residual_node(ir::node_id id) const {
     return id >= first_inlined_ && id < end_inlined_ && is_kept(g_[id].op) ? local_of(id) : -1;
   }
@@ -135,16 +137,16 @@ class derived_body {
   constexpr int outline_branch(const id_list& outputs, id_list& captured) { return g_.outline(first_, {}, outputs, captured, first_bound_); }
 
  private:
-  /// Kept from iteration to iteration: results of more than pointwise work.
+  /// Whether a node is always a residual: a result of more than pointwise work.
   static constexpr bool is_kept(ir::opcode op) { return is_worth_an_array(op) || op == ir::opcode::result; }
 
-  enum : char { is_needed = 1, is_direct = 2 };  // direct: the derivative itself reads the inlined node
+  enum : char { is_needed = 1, is_direct = 2 };  // is_direct: a node of the derivative reads the inlined node
 
   constexpr bool is_kept(const ir::array<char>& marks, ir::node_id id, bool keeps_direct) const {
     const char m = marks[id - first_];
     return m != 0 && (is_kept(g_[id].op) || (keeps_direct && (m & is_direct) && ops::is_pointwise(g_[id].op)));
   }
-  /// Marks the nodes of the body that the outputs need. A kept node does not need its operands.
+  /// Marks the nodes of the body that the outputs need. A residual does not need its operands.
   constexpr ir::array<char> needed(const id_list& outputs, bool keeps_direct) const {
     const int count = g_.count();
     ir::array<char> marks(count - first_, 0);
@@ -160,8 +162,8 @@ class derived_body {
     }
     return marks;
   }
-  /// The elements that are kept for an iteration, if run-time extents were 64. `before` are carries and slices; all count, though slices are there
-  /// anyway: what reads them is computed again.
+  /// The bytes of the residuals of an iteration, if each run-time extent were 64. `before` has the carries and slices. Slices need no memory, but
+  /// they count too, because the nodes that read them are computed again.
   constexpr double residual_size(const ir::array<char>& marks, const id_list& before, bool keeps_direct) const {
     double size = 0;
     const auto add = [&](ir::node_id id) {

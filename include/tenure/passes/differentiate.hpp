@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Derivatives. They are appended as nodes to the same graph. Reverse mode walks from the outputs to the inputs, forward mode from the
-// inputs to the outputs. Cost: at most a few nodes for each node of the forward graph.
+// Derivatives. Their nodes are appended to the same graph. Reverse mode walks from the outputs to the inputs, and forward mode from the
+// inputs to the outputs. Cost: at most a few nodes for each node of the primal graph.
 #pragma once
 
 #include <tenure/passes/differentiate_control_flow.hpp>
@@ -9,12 +9,13 @@ namespace TENURE_NAMESPACE::passes {
 
 template <class... Op>
 constexpr bool is_any_of(ir::opcode op) { return ((op == ops::code_of<Op>()) || ...); }
-/// Whether a partial derivative may be infinite where the operands and the result are finite. These are the frequent operations for which it is not.
+/// Whether a partial derivative may be infinite where the operands and the result are finite. The list has frequent operations that never do this.
 constexpr bool may_have_infinite_partial(ir::opcode op) {
   return ops::is_pointwise(op) && !is_any_of<ops::add, ops::sub, ops::mul, ops::div, ops::neg, ops::where, ops::maximum, ops::minimum, ops::abs, ops::exp,
                                              ops::sin, ops::cos, ops::tanh, ops::sigmoid, ops::relu>(op);
 }
-/// The cotangent g of node y at its operand k, or the other way round. If g is not always there: 0 where its zeros met an infinite partial derivative.
+/// The cotangent of operand k of node y, given the cotangent g of y. For tangents: the part of the tangent of y that comes from tangent g of operand k.
+/// If the mark is not is_always, some zeros of g stand for no cotangent: the result is 0 where such a zero meets an infinite partial derivative.
 constexpr ops::value pulled(ops::value y, int k, ops::value g, char mark) {
   const ops::value arrived = ops::pull(y, k, g);
   if (mark == is_always || !may_have_infinite_partial(y.node().op)) return arrived;
@@ -22,13 +23,13 @@ constexpr ops::value pulled(ops::value y, int k, ops::value g, char mark) {
   return ops::pointwise_value<ops::where>(ops::pointwise_value<ops::logical_and>(is_zero, is_nan), g.like(0), arrived);
 }
 
-/// What reverse() and forward() know of the nodes up to `last`. Workaround for nvcc 13: in a function that does much it frees no local variables
-/// during constant evaluation, and then rejects the program. So one function has the arrays, and another one works with them.
+/// The data of reverse() and forward() for the nodes up to `last`. Workaround for nvcc 13: in constant evaluation of a large function it does not
+/// free local variables, and then rejects the program. So one function owns the arrays, and another function does the work.
 struct pass_over_nodes {
   ir::node_id last;
   ir::array<ir::node_id> derivative;
   mark_list mark;
-  ir::array<char> active;  // of reverse(): whether the node depends on wrt
+  ir::array<char> active;  // in reverse(): whether the node depends on wrt
 
   constexpr explicit pass_over_nodes(ir::node_id end) : last(end), derivative(end + 1, ir::none), mark(end + 1, is_never) {}
 };
@@ -45,7 +46,7 @@ constexpr void pull_all(ir::builder& g, const ir::node_id* outputs, const ir::no
   mark_list& reached = nodes.mark;
   ir::array<char>& active = nodes.active;
   active.resize(last + 1, 0);
-  ir::node_id first = last;  // no node before the first of wrt does
+  ir::node_id first = last;  // the first node of wrt: no earlier node depends on wrt
   for (int i = 0; i < wrt_count; ++i)
     if (wrt[i] <= last) active[wrt[i]] = 1, first = wrt[i] < first ? wrt[i] : first;
   {
@@ -68,7 +69,7 @@ constexpr void pull_all(ir::builder& g, const ir::node_id* outputs, const ir::no
 #endif
     if (n.op == ir::opcode::control_flow && active[n.in[0]]) pull_control_flow(g, id, last, active.data(), adjoint, reached, accumulate_active);
     if (!active[id] || adjoint[id] == ir::none || n.op == ir::opcode::result) continue;
-    // x * x gives x the same cotangent twice. Where x already has a cotangent, 2 * g costs one addition less than g + g.
+    // x * x gives x the same cotangent g twice. If x already has a cotangent, adding 2 * g needs one addition less than adding g two times.
     const bool doubles = n.op == ir::opcode::mul && n.in[0] == n.in[1] && adjoint[n.in[0]] != ir::none;
     const int arity = doubles ? 1 : n.arity;
     for (int k = 0; k < arity; ++k) {
@@ -81,8 +82,8 @@ constexpr void pull_all(ir::builder& g, const ir::node_id* outputs, const ir::no
   }
 }
 
-/// Sets gradients[i] to the cotangent of wrt[i], or to none where no gradient flows to it. marks[i] says in which iterations and branches there is a
-/// cotangents[i], see reach.hpp: in the others its zeros give zeros. No marks: in all.
+/// Sets gradients[i] to the cotangent of wrt[i], or to none if no gradient flows to wrt[i]. marks[i] says in which iterations and branches
+/// cotangents[i] exists, see reach.hpp. In the others cotangents[i] is zero, and its zeros give zeros. Without marks, all cotangents exist always.
 // Law: <push(v), w> = <v, pull(w)> for every v, w.
 constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
                        const ir::node_id* wrt, int wrt_count, ir::node_id* gradients, const char* marks = nullptr) {
@@ -124,7 +125,7 @@ constexpr void push_all(ir::builder& g, const ir::node_id* wrt, const ir::node_i
       tangent[id] = ops::push({g, id}, in).id;
       continue;
     }
-    for (int k = 0; k < n.arity; ++k) {  // the derivative of a pointwise operation is its own transpose
+    for (int k = 0; k < n.arity; ++k) {  // pulled() works for tangents, because the Jacobian of a pointwise operation is diagonal
       if (in[k].id == ir::none) continue;
       const ops::value part = pulled({g, id}, k, in[k], mark[n.in[k]]);
       tangent[id] = tangent[id] == ir::none ? part.id : (ops::value(g, tangent[id]) + part).id;
@@ -132,8 +133,8 @@ constexpr void push_all(ir::builder& g, const ir::node_id* wrt, const ir::node_i
   }
 }
 
-/// Sets results[i] to the tangent of outputs[i], given the tangents of wrt, or to none where no tangent reaches the output. marks[i] says in which
-/// iterations and branches there are tangents[i], as for reverse().
+/// Sets results[i] to the tangent of outputs[i], given the tangents of wrt, or to none if no tangent reaches the output. marks[i] says in which
+/// iterations and branches tangents[i] exists, as in reverse().
 constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count,
                        const ir::node_id* outputs, int output_count, ir::node_id* results, const char* marks = nullptr) {
   pass_over_nodes nodes(last_of(outputs, output_count));

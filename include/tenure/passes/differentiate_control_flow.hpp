@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Derivatives of loops and branches. Each gives another loop or branch with a body of its own.
-// - Tangents: the body computes (carry, tangent of the carry) from the last one.
-// - Cotangents of scan: differentiate_scan.hpp. Those of while_loop: differentiate_while.hpp, and their derivatives: differentiate_reverse_while.hpp.
-// - Cotangents of cond: the same branch is taken again, and computes its result again.
+// Derivatives of loops and branches. The derivative is another loop or branch with new bodies.
+// - Tangents: an iteration computes the next (carry, tangent of the carry).
+// - Cotangents: differentiate_scan.hpp for scan, differentiate_while.hpp for while_loop, differentiate_reverse_while.hpp for reverse_while.
+// - Cotangents of cond: another cond takes the same branch, and computes the primal branch again.
 #pragma once
 
 #include <tenure/passes/differentiate_custom.hpp>
@@ -11,13 +11,13 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// Adds the cotangents of the operands of a branch. `cotangents` are those of its results, or none, and r what they reach. accumulate(operand,
-/// cotangent) takes them.
+/// Calls accumulate(operand, cotangent) for the operands of a cond. `cotangents` are the cotangents of its results, or none. `r` says what they
+/// reach.
 template <class Accumulate>
 constexpr void pull_cond(ir::builder& g, ir::node_id id, const reach& r, const id_list& cotangents, Accumulate accumulate) {
   const ir::control_flow c = g.control_flow_at(id);
   const id_list operands = g.operands_of(id);
-  id_list all, wanted;  // each operand once, though both branches may capture it. A branch that has no cotangent of it returns zeros
+  id_list all, wanted;  // wanted: each operand once, even if both branches capture it. A branch without a cotangent for an operand returns zeros
   const auto place_of = [&](ir::node_id operand) {
     int k = 0;
     while (k < wanted.size() && wanted[k] != operand) ++k;
@@ -59,8 +59,8 @@ constexpr void pull_cond(ir::builder& g, ir::node_id id, const reach& r, const i
   for (int k = 0; k < wanted.size(); ++k) accumulate(wanted[k], g.result(branch, k));
 }
 
-/// Adds the cotangents of the operands of a control-flow operation, given those of its results up to node `last`, and their marks. accumulate(operand,
-/// cotangent, mark) takes them.
+/// Calls accumulate_with_mark(operand, cotangent, mark) for the operands of a control-flow operation. adjoint[r] is the cotangent of node r, or
+/// none, and reached[r] its mark. Only results up to node `last` count.
 template <class Accumulate>
 constexpr void pull_control_flow(ir::builder& g, ir::node_id id, ir::node_id last, const char* active, const id_list& adjoint, const mark_list& reached, Accumulate accumulate_with_mark) {
   const ir::control_flow c = g.control_flow_at(id);
@@ -164,7 +164,7 @@ constexpr void push_control_flow(ir::builder& g, ir::node_id id, ir::node_id las
       for (int i = 0; i < c.carries; ++i) outputs.push_back(values[i]);
       for (int i = 0; i < results; ++i)
         if (f.results[i]) outputs.push_back(tangent_of(i));
-      // The stacked values too, so that merge_loops() can take all values from this loop. What nothing reads is not computed.
+      // The stacked values are results too, so that merge_loops() can take all values from this loop. Unused results are removed later.
       for (ir::node_id r = id + 1; r <= last && c.what == ir::control_flow::kind::scan; ++r)
         if (g[r].op == ir::opcode::result && g[r].in[0] == id && g[r].attr >= c.carries) outputs.push_back(values[static_cast<int>(g[r].attr)]);
     }
@@ -188,5 +188,5 @@ constexpr void push_control_flow(ir::builder& g, ir::node_id id, ir::node_id las
 
 }  // namespace tenure::passes
 
-// reverse() and forward() go through control-flow operations, and control-flow operations through the nodes of their bodies: each header needs the other.
+// Here, because the two headers need each other: reverse() and forward() differentiate control-flow operations, and those call them for their bodies.
 #include <tenure/passes/differentiate.hpp>

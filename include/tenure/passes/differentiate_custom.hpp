@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// Derivatives of custom derivatives: custom_jvp, custom_vjp and checkpoint. Their results are values that the graph computes, and the custom derivative
-// says how a derivative goes on from there.
-// - custom_jvp: tangents by the rule. The rule is linear in the tangents, so cotangents go through its transpose.
-// - custom_vjp: cotangents by `backward`. Afterwards the results are the values by `forward`, with ordinary derivatives. Those of an external
-//   function have none: derivatives go through the rule again.
-// - checkpoint: cotangents go through a second computation of the values, from the inputs of the function.
-// A value of the graph around the function, which it captures, has its ordinary derivative: the rule is for the arguments.
+// How derivatives go through custom_jvp, custom_vjp and checkpoint. Their results are values that the graph computes.
+// - custom_jvp: the rule gives the tangents. The rule is linear in the tangents, so its transpose gives the cotangents.
+// - custom_vjp: `backward` gives the cotangents. After that the results are the values by `forward`, which have ordinary derivatives. The values
+//   of an external function have no ordinary derivatives: further derivatives go through the rule again.
+// - checkpoint: the values are computed again from the inputs of the function, and the cotangents go through this second computation.
+// The rule is for the arguments only. A value that the function captures has its ordinary derivative.
 #pragma once
 
 #include <tenure/passes/reach.hpp>
@@ -26,14 +25,14 @@ constexpr ir::node_id variable(ir::builder& g, ir::node_id x) {
 constexpr void take(id_list& to, const id_list& from, int first, int count) {
   for (int i = first; i < first + count; ++i) to.push_back(from[i]);
 }
-/// The arguments of a rule. A node for a result comes after its control_flow.
+/// The arguments of a rule. With of_results the first ones are results of the control-flow operation.
 constexpr id_list arguments_of_rule(ir::builder& g, ir::node_id id, const ir::control_flow& c, const id_list& operands) {
   id_list given;
   for (int i = 0; c.of_results && i < c.carries; ++i) given.push_back(g.result(id, i));
   take(given, operands, c.carries + given.size(), c.scanned - given.size());
   return given;
 }
-/// Appends the nodes of the only body, and returns its outputs. A bound of a rule may be on an index that nothing else checks.
+/// Appends the nodes of the only body and returns its outputs. The bounds of a rule stay as written, because nothing else may check these indices.
 constexpr id_list inline_body(ir::builder& g, const ir::control_flow& c, const id_list& inputs) {
   const id_list inlined = g.inline_body(c.bodies[0], inputs, c.what == ir::control_flow::kind::checkpoint ? ir::builder::bounds::if_read : ir::builder::bounds::as_written);
   const ir::graph_view body = g.view().body_at(c.bodies[0]);
@@ -42,7 +41,7 @@ constexpr id_list inline_body(ir::builder& g, const ir::control_flow& c, const i
   return outputs;
 }
 
-/// The cotangents that arrive at floating results, with their marks, and these results.
+/// The floating results that have a cotangent, with the cotangents and their marks.
 struct arrivals {
   id_list values, cotangents;
   mark_list marks;
@@ -54,7 +53,7 @@ constexpr arrivals arrived(const ir::builder& g, const id_list& outputs, const i
   return a;
 }
 
-/// accumulate(operand, cotangent) takes the cotangents of the operands that are active.
+/// Calls accumulate(operand, cotangent) for the active operands.
 template <class Accumulate>
 constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::control_flow& c, const id_list& operands, const char* active, const id_list& cotangents,
                                const mark_list& results, Accumulate accumulate) {
@@ -82,7 +81,7 @@ constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::control
     if (gradients[i] != ir::none) accumulate(to[i], gradients[i]);
 }
 
-/// A node for result i of a control-flow operation: the one that is there, or a new one. What is there may be kept from iteration to iteration of a loop.
+/// The node for result i of a control-flow operation. An existing node is preferred, because a loop may already keep it as a residual.
 constexpr ir::node_id result_node(ir::builder& g, ir::node_id id, int i) {
   for (ir::node_id r = id + 1; r < g.count(); ++r)
     if (g[r].op == ir::opcode::result && g[r].in[0] == id && g[r].attr == i) return r;
@@ -129,7 +128,7 @@ constexpr void pull_checkpoint(ir::builder& g, const ir::control_flow& c, const 
     if (gradients[i] != ir::none) accumulate(to[i], gradients[i]);
 }
 
-/// Adds the cotangents of the operands, given those of the results, or none, and their marks.
+/// Calls accumulate(operand, cotangent) for the operands. `cotangents` are the cotangents of the results, or none, and `results` their marks.
 template <class Accumulate>
 constexpr void pull(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, const mark_list& results, Accumulate accumulate) {
   using kind = ir::control_flow::kind;
@@ -178,5 +177,5 @@ constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent) {
   return results;
 }
 
-}  // namespace custom derivatives
+}  // namespace annotations
 }  // namespace tenure::passes

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Derivatives of a reverse_while, which has the cotangents of a while_loop: its iterations go from state s_n-1 back to s_0, and c_k = pull(c_k+1, s_k).
+// Derivatives of a reverse_while, which computes the cotangents c of a while_loop. Its iterations go from state s_n-1 back to s_0, and
+// c_k = pull(c_k+1, s_k).
 // - Tangents: another reverse_while over (carries, their tangents) and (states, their tangents).
-// - Cotangents: the pull is linear in c, so the cotangent l of c goes forward, from that of the result c_0, and needs no c:
-//   l_k+1 = (dpull / dc)^T l_k. A while_loop takes it to the last iteration. Another reverse_while, with l as one more state, computes each c
-//   again and sums up the cotangents of the states and the captures: d_k = (dstep / ds)^T d_k+1 + d<l_k, pull(c_k+1, s_k)> / ds.
-//   A custom_vjp whose backward is not linear would need each c on the way forward: it is refused.
-// Cost of the cotangents: the iterations once more forward, where something needs the cotangent of the first c, and once backward.
+// - Cotangents: let l_k be the cotangent of c_k. The pull is linear in c, so l is computed forward, from l_0, without c:
+//   l_k+1 = (dpull / dc)^T l_k. A while_loop computes l_n. Another reverse_while, with l as one more state, computes each c again and sums up
+//   the cotangents d of the states and of the captures: d_k = (dstep / ds)^T d_k+1 + d<l_k, pull(c_k+1, s_k)> / ds.
+//   A custom_vjp whose backward is not linear would need each c_k for l_k+1: such a custom_vjp is refused.
+// Cost of the cotangents: the iterations once backward, and once forward if something needs l_n.
 #pragma once
 
 #include <tenure/passes/liveness.hpp>
@@ -14,7 +15,7 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// The cotangents of the operands of a reverse_while, given those of its results, or none.
+/// Computes the cotangents of the operands of a reverse_while, given the cotangents of its results, or none.
 class cotangents_of_reverse_while {
  public:
   constexpr cotangents_of_reverse_while(ir::builder& g, ir::node_id id, const reach& r, const char* active, const id_list& cotangents)
@@ -24,7 +25,7 @@ class cotangents_of_reverse_while {
       if (r_.outputs[i]) first_states_.push_back(cotangents[i] != ir::none ? cotangents[i] : zero(operands_[i]));
   }
 
-  /// accumulate(operand, cotangent) takes the cotangents of the first c, which are those of the last iteration.
+  /// Calls accumulate(operand, cotangent) for the carries: operand c_n and its cotangent l_n.
   template <class Accumulate>
   constexpr void of_carries(Accumulate accumulate) {
     bool any = false;
@@ -58,7 +59,7 @@ class cotangents_of_reverse_while {
     }
   }
 
-  /// The same for those of the first states and of the captures.
+  /// Calls accumulate(operand, cotangent) for the first states and the captures.
   template <class Accumulate>
   constexpr void of_states_and_captures(Accumulate accumulate) {
     id_list wanted;
@@ -70,7 +71,7 @@ class cotangents_of_reverse_while {
         if (is_wanted(b, j)) wanted.push_back(capture(b, j));
     if (wanted.size() == 0) return;
 
-    derived_body body(g_, c_.bodies[1]);  // (each c, the cotangents of `wanted`; s_k, l_k)
+    derived_body body(g_, c_.bodies[1]);  // inputs: c_k+1, the cotangents of `wanted`, s_k, l_k
     id_list inputs, of_pull, of_step;
     for (int i = 0; i < c_.carries; ++i) of_pull.push_back(body.input_of(i)), inputs.push_back(of_pull[i]);
     for (const ir::node_id x : wanted) inputs.push_back(body.input_like(x));
@@ -120,7 +121,7 @@ class cotangents_of_reverse_while {
   }
 
  private:
-  /// (s_k, l_k) -> (s_k+1, l_k+1).
+  /// An iteration (s_k, l_k) -> (s_k+1, l_k+1).
   struct iteration {
     id_list inputs, outputs;
   };
@@ -132,7 +133,7 @@ class cotangents_of_reverse_while {
     for (int i = 0; i < c_.carries; ++i)
       if (r_.outputs[i]) t.inputs.push_back(body.input_like(operands_[i])), arriving.push_back(t.inputs.back()), marks.push_back(r_.outputs[i]);
     for (int i = 0; i < c_.carries; ++i) {
-      of_pull.push_back(body.variable(zero(operands_[i])));  // the derivative of what is linear is the same at each c
+      of_pull.push_back(body.variable(zero(operands_[i])));  // the pull is linear in c, so its derivative at 0 is its derivative at each c
       if (r_.outputs[i]) wrt.push_back(of_pull[i]);
     }
     for (int i = 0; i < c_.states(); ++i) of_pull.push_back(of_step[i]);
@@ -158,7 +159,7 @@ class cotangents_of_reverse_while {
   constexpr ir::node_id trip_count() const { return operands_[c_.own_operands() - 1]; }
   constexpr ir::node_id capture(int b, int j) const { return operands_[c_.own_operands() + (b == 0 ? 0 : c_.captures[0]) + j]; }
   constexpr bool is_wanted(int b, int j) const { return r_.inputs(b)[c_.own_inputs(b) + j] != 0; }
-  /// The id in its body of output i.
+  /// The node of output i in body b.
   constexpr ir::node_id output_of(int b, int i) const { return g_.view().body_at(c_.bodies[b]).outputs[i]; }
 
   ir::builder& g_;
@@ -175,8 +176,8 @@ constexpr void pull_reverse_while(ir::builder& g, ir::node_id id, const reach& r
   all.of_states_and_captures(accumulate);
 }
 
-/// The reverse_while of (carries, tangents of the carries) over (states, tangents of the states), given the tangents of its operands. Returns
-/// the tangents of its results, or none.
+/// Appends a reverse_while of (carries, tangents of the carries) over (states, tangents of the states). tangent[i] is the tangent of node i.
+/// Returns the tangents of the results of reverse_while `id`, or none.
 constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char* active, const id_list& tangent) {
   const ir::control_flow c = g.control_flow_at(id);
   const flow f = flow_through<by_derivative>(g.view(), id, active);
@@ -230,5 +231,5 @@ constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char*
 
 }  // namespace tenure::passes
 
-// reverse() and forward() go through control-flow operations, and control-flow operations through the nodes of their bodies: each header needs the other.
+// Here, because the two headers need each other: reverse() and forward() differentiate control-flow operations, and those call them for their bodies.
 #include <tenure/passes/differentiate_control_flow.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Cotangents of scan: a second scan runs from the last iteration to the first. Its carry has the cotangents of the carry and the sums of the
-// cotangents of the captures. The first scan gets more results: what the second one reads of each iteration. These are the carry, and the
-// products, sums and looked-up elements. Everything else is computed again. The cotangent of a matrix is often a product in each iteration:
-// these products can be one product after the loop, see stacked_products. Pads in it stand after the loop, see padded_sums.
+// Cotangents of scan: a second scan runs from the last iteration to the first. Its carries are the cotangents of the carries and the sums of the
+// cotangents of the captures. The first scan stacks the residuals: the carries, products, sums and looked-up elements that the second scan reads.
+// Other values are computed again, see derived_body::keep(). The cotangent of a matrix is often a product in each iteration. These products can
+// be one product after the loop, see stacked_products. Pads in the cotangent of a capture move behind the loop, see padded_sums.
 #pragma once
 
 #include <tenure/passes/padded_sums.hpp>
@@ -11,13 +11,14 @@
 namespace TENURE_NAMESPACE::passes {
 
 /// The products in the cotangents of the captures of a scan. The sum over the iterations of L_t R_t, [k, m] x [m, n], is one product of the
-/// stacked factors, [k, iterations * m] x [iterations * m, n]. In the loop each iteration reads and writes the whole sum, k n elements. After the loop it is
-/// written once, but the factors of all iterations need memory: m n elements for an iteration, and m k more unless the left factor is kept anyway,
-/// as a carry or a slice is. So a product is taken out of the loop where these are static and not more than k n. That is a weight with
-/// more rows than the batch: the gradient of an LSTM of width 64 with batch 16 took 1.5 times as long with all products in the loop.
+/// stacked factors, [k, iterations * m] x [iterations * m, n]. In the loop each iteration reads and writes the whole sum, k n elements. After the
+/// loop the sum is written once, but the factors of all iterations need memory: m k and m n elements for each iteration. A factor that is a carry,
+/// a slice or a residual anyway needs no more memory. So a product moves behind the loop if its extents are static and its factors need at most
+/// k n elements more for each iteration. An example is a weight with more rows than the batch: the gradient of an LSTM of width 64 with batch 16
+/// took 1.5 times as long with all products in the loop.
 class stacked_products {
  public:
-  /// The first `own` of `given` are the carries and slices in the body that is being written.
+  /// The first `own` values of `given` are the carries and slices in the body that is being written.
   constexpr stacked_products(ir::builder& g, const derived_body& body, const id_list& given, int own)
       : g_(g), body_(body), first_(body.first()), given_(given), own_(own) {
     const ir::graph_view written = g.view().body_at(body.written());
@@ -25,19 +26,20 @@ class stacked_products {
       if (written[i].op == ir::opcode::control_flow && written.control_flow_of(written[i]).what == ir::control_flow::kind::checkpoint) is_allowed_ = false;
   }
 
-  /// Takes products out of the cotangent `sum` of a capture, which is a sum. Returns the rest, or none.
+  /// Removes products from the sum `sum`, the cotangent of a capture. Returns the other terms, or none if no term is left.
   constexpr ir::node_id take(int capture, ir::node_id sum) {
     if (!is_allowed_) return sum;
     return sum_of_others(g_, first_, sum, [&](ir::node_id term) { return takes(capture, term); });
   }
 
-  /// Appends the factors that the body computes.
+  /// Appends the factors that are nodes of the derived body.
   constexpr void add_computed(id_list& list) const {
     for (int i = 0; i < products_.size(); ++i)
       for (const factor* f : {&products_[i].left, &products_[i].right})
         if (!f->is_stacked()) add(list, f->id);
   }
-  /// Appends those that the body has to return. `residuals`: its inputs that are kept for each iteration. Call it before the body is outlined.
+  /// Appends the factors that the derived body has to return. `residuals` are the inputs of the body that are residuals. Call this function before
+  /// the body is outlined.
   constexpr void add_outputs(id_list& outputs, const id_list& residuals) {
     for (int i = 0; i < products_.size(); ++i)
       for (factor* f : {&products_[i].left, &products_[i].right}) {
@@ -50,7 +52,7 @@ class stacked_products {
       for (ir::node_id id = products_[i].sum; id != products_[i].product; id = g_[id].in[0]) views_.push_back(g_[id]), view_of_.push_back(i);
   }
 
-  /// Appends the factors that the written body has to return: carries, and nodes that are kept.
+  /// Appends the factors that the primal body has to return: carries, and nodes that are residuals.
   constexpr void add_residuals(const ir::graph_view& written, const ir::control_flow& c, id_list& residuals) {
     for (int i = 0; i < products_.size(); ++i)
       for (factor* f : {&products_[i].left, &products_[i].right}) {
@@ -59,7 +61,7 @@ class stacked_products {
       }
   }
 
-  /// Calls accumulate(capture, cotangent) for each product. stacked_result(i) and residual_result(i) are results of the two loops.
+  /// Calls accumulate(capture, cotangent) for each product. residual_result(i) is a result of the primal loop, stacked_result(i) of the derived loop.
   template <class Stacked, class Kept, class Accumulate>
   constexpr void finish(const id_list& operands, std::int64_t trip_count, Stacked stacked_result, Kept residual_result, Accumulate accumulate) {
     for (int i = 0; i < products_.size(); ++i) {
@@ -84,8 +86,8 @@ class stacked_products {
   }
 
  private:
-  /// A factor in an iteration: a carry or a slice (given), a kept node of the written body (local), or a node that the body has to return. Only
-  /// its elements in row-major order count.
+  /// A factor in an iteration: a carry or a slice (`given`: its position), a residual (`local`: its id in the primal body), or a node that the derived
+  /// body has to return (`output`). Reshapes of a factor are ignored, because only the elements in row-major order matter.
   struct factor {
     ir::node_id id = ir::none;
     int given = -1, local = -1, position = -1, output = -1;
@@ -113,7 +115,7 @@ class stacked_products {
     const std::int64_t k = a[0], inner = a[1], columns = b[1];
     const bool is_transposed = g_[left.id].op == ir::opcode::permute && left.id >= first_;
     if (is_transposed) left.id = g_[left.id].in[0];
-    else if (inner != 1) left.id = ops::transposed({g_, left.id}).id;  // a column and a row have the same memory
+    else if (inner != 1) left.id = ops::transposed({g_, left.id}).id;  // a column and a row have the same layout in memory
     find(left), find(right);
     if ((left.is_stacked() ? 0 : inner * k) + (right.is_stacked() ? 0 : inner * columns) > k * columns) return false;
     one taken{capture, term, product, left, right, inner, k, columns};
@@ -141,13 +143,13 @@ class stacked_products {
   ir::node_id first_;
   const id_list& given_;
   int own_;
-  bool is_allowed_ = true;  // a checkpoint in an iteration asks for less memory
+  bool is_allowed_ = true;  // false if the primal body has a checkpoint, because a checkpoint asks for less memory
   ir::array<one> products_;
   ir::array<ir::node> views_;
   ir::array<int> view_of_;
 };
 
-/// Whether all iterations see the same part of a stack: that of a constant, or of a broadcast along axis 0.
+/// Whether all slices of a stack are equal, because the stack is a constant or a broadcast along axis 0.
 constexpr bool is_same_in_each_iteration(const ir::graph_view& g, ir::node_id stack) {
   const ir::node& n = g[stack];
   if (n.op != ir::opcode::broadcast) return n.op == ir::opcode::constant;
@@ -155,7 +157,8 @@ constexpr bool is_same_in_each_iteration(const ir::graph_view& g, ir::node_id st
     if (ir::unpack_axis(n.attr, a) == 0) return false;
   return true;
 }
-/// This part, or none. The cotangent of sum(ys) is one: as a stack it would be written before the loop and read in it.
+/// Returns the slice of such a stack, or none for another stack. The cotangent of sum(ys) is such a stack. Without this function it would be
+/// written to memory before the loop.
 constexpr ir::node_id same_in_each_iteration(ir::builder& g, ir::node_id stack, std::int16_t slice) {
   if (!is_same_in_each_iteration(g.view(), stack)) return ir::none;
   ir::node n = g[stack];
@@ -164,7 +167,7 @@ constexpr ir::node_id same_in_each_iteration(ir::builder& g, ir::node_id stack, 
     return g.emit(n);
   }
   std::int64_t axes = 0;
-  bool is_slice = g[n.in[0]].shape == slice;  // and its axes are in their order
+  bool is_slice = g[n.in[0]].shape == slice;  // whether the operand of the broadcast is the slice, with the axes in the same order
   for (int a = 0; a < g.shape_of(n.in[0]).rank; ++a) {
     const int at = ir::unpack_axis(n.attr, a) - 1;
     axes = ir::pack_axis(axes, a, at);
@@ -173,8 +176,8 @@ constexpr ir::node_id same_in_each_iteration(ir::builder& g, ir::node_id stack, 
   return is_slice ? n.in[0] : ops::broadcast_along({g, n.in[0]}, slice, axes).id;
 }
 
-/// Adds the cotangents of the operands of a scan. `cotangents` are those of its results, or none, and r what they reach. accumulate(operand,
-/// cotangent) takes them.
+/// Calls accumulate(operand, cotangent) for the operands of a scan. `cotangents` are the cotangents of its results, or none. `r` says what they
+/// reach.
 template <class Accumulate>
 constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const char* active, const id_list& cotangents, Accumulate accumulate) {
   const ir::control_flow c = g.control_flow_at(id);
@@ -240,7 +243,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const c
     }
   }
   parts.add_carries(carries, next);
-  id_list outputs = next, stacked = slices, read = next;  // stacked: a factor that is the cotangent of a slice is there once
+  id_list outputs = next, stacked = slices, read = next;  // stacked: a factor that is also the cotangent of a slice is stacked once
   for (const ir::node_id s : slices) read.push_back(s);
   products.add_computed(read);
 
@@ -271,7 +274,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const c
 
   id_list all_residuals = residuals;
   products.add_residuals(g.view().body_at(c.bodies[0]), c, all_residuals);
-  id_list more_results, residual_places;  // among the results of the first loop; what it stacks anyway is there already
+  id_list more_results, residual_places;  // residual_places: in the results of the first loop, which may already stack some residuals
   {
     const ir::graph_view written = g.view().body_at(c.bodies[0]);
     for (const ir::node_id local : all_residuals) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Cotangents of a while_loop without a bound: a reverse_while takes the iterations from the last one to the first. It has room for a fixed number of
-// states, so it computes the states of other iterations again (program/snapshots.hpp). The while_loop counts its iterations for it. The condition
-// has no derivative: the gradient is that of the iterations that were taken.
-// Cost: between the two loops the number of iterations, the first state and the captured values are kept.
+// Cotangents of a while_loop without a bound on its trip count. A reverse_while takes the iterations from the last to the first. It has memory for
+// a fixed number of states, so it computes the states of the other iterations again (program/snapshots.hpp). The while_loop gets one more result for
+// it, the trip count. The condition has no derivative: the gradient is the gradient of the iterations that ran.
+// Cost: the memory of the trip count, the first state and the captured values, from the first loop to the second.
 #pragma once
 
 #include <tenure/passes/liveness.hpp>
@@ -10,7 +10,7 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// The inputs that the marked outputs of a body read. Its index checks read nothing here: they were made before.
+/// Marks the inputs that the marked outputs of a body need. Checks of indices need no input here, because the first loop made them.
 constexpr mark_list inputs_read(const ir::graph_view& body, const mark_list& outputs) {
   mark_list live(body.count, 0), inputs(body.input_count, 0);
   for (int i = 0; i < outputs.size(); ++i)
@@ -21,9 +21,9 @@ constexpr mark_list inputs_read(const ir::graph_view& body, const mark_list& out
   return inputs;
 }
 
-/// Adds the cotangents of the operands of a while_loop. `cotangents` are those of its results, or none, and r what they reach.
-/// accumulate(operand, cotangent) takes them. Those of captures are summed up in each iteration. The states that the pull needs are computed again, but not the others, such as a number of
-/// iterations that only the condition reads. The pull of a linear iteration may need none.
+/// Calls accumulate(operand, cotangent) for the operands of a while_loop. `cotangents` are the cotangents of its results, or none, and `r` says what
+/// they reach. The cotangents of captures are summed up over the iterations. Only the states that the pull needs are computed again. A counter that
+/// only the condition reads is not needed, and the pull of a linear iteration may need no state.
 template <class Accumulate>
 constexpr void pull_while(ir::builder& g, ir::node_id id, const reach& r, const id_list& cotangents, Accumulate accumulate) {
   const ir::control_flow c = g.control_flow_at(id);
@@ -104,5 +104,5 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const reach& r, const 
 
 }  // namespace tenure::passes
 
-// reverse() and forward() go through control-flow operations, and control-flow operations through the nodes of their bodies: each header needs the other.
+// Here, because the two headers need each other: reverse() and forward() differentiate control-flow operations, and those call them for their bodies.
 #include <tenure/passes/differentiate_control_flow.hpp>

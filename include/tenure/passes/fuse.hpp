@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Chooses the nodes that share a kernel, in one sweep from the last node to the first. If possible, a node joins the kernel of the consumer
-// that runs first, so that the value stays in a register. Otherwise it joins a kernel with the same iteration space, or starts a new one.
+// that runs first, so that the value stays in a register. Otherwise it joins a kernel with the same iteration space, or starts a new kernel.
 // Positions count from the last step (0) to the first. No node runs after one of its consumers, so the order has no cycles.
 // Cost: a constant time for each node.
 #pragma once
@@ -13,24 +13,24 @@ namespace TENURE_NAMESPACE::passes {
 struct fusion_group {
   dtype lane = dtype::float32;
   std::int16_t space = 0;    // the shape that the loops walk
-  std::int64_t inner = -1;   // mask of the inner axes; -1 while it is not decided
+  std::int64_t inner = -1;   // mask of the inner axes, which are the row; -1 while it is not decided
   int position = 0;
   int nodes = 0;
   int loads = 0;  // views, constants and arguments that its nodes read
   int row_reductions = 0;
-  int open = 0;  // number of values found so far that it reads and does not compute
+  int open = 0;  // number of values found so far that the kernel reads and does not compute
   ir::node_id opaque = ir::none;  // the node of an opaque step; such a fusion group has no other node
 
   constexpr bool decided() const { return inner >= 0; }
 };
 
-/// The fusion groups by reference, and the data of each node that follows from them.
+/// A reference to the fusion groups, and to the data of each node that follows from them.
 struct fusion_groups_view {
   const fusion_group* at = nullptr;
   int count = 0;
   const std::int32_t* of = nullptr;    // position of the node's fusion group; -1 where nothing is computed
   const ir::node_id* root = nullptr;   // the node below the views
-  const char* in_memory = nullptr;     // whether another step or the caller reads it
+  const char* in_memory = nullptr;     // whether another step or the caller reads the node
   const ir::node_id* concats = nullptr;  // the used concats, users before operands
   int concat_count = 0;
 };
@@ -45,22 +45,23 @@ struct fusion_groups {
   constexpr fusion_groups_view view() const { return {at.data(), at.size(), of.data(), root.data(), in_memory.data(), concats.data(), concats.size()}; }
 };
 
-/// Nodes in one kernel. A kernel has at most 256 instructions, which limits registers and compile time. Loads and stores need the rest.
+/// The maximum number of nodes in a kernel. A kernel has at most 256 instructions, which limits registers and compile time. Loads and stores
+/// need the rest of them.
 inline constexpr int nodes_per_kernel = 160;
-/// The same where each node is one number of a sample (passes/scalarize.hpp): a kernel that is cut stores and loads the numbers between its
-/// parts, which takes longer than registers that do not suffice. A node has an instruction, and possibly a store.
+/// The limits for kernels whose nodes are numbers of samples (passes/scalarize.hpp). They are higher: if such a kernel is split, its parts store
+/// and load the numbers between them, which takes longer than spilled registers. Each node has an instruction, and possibly a store.
 inline constexpr int numbers_per_kernel = 380, loads_per_kernel = 180;
-/// How many times as many arrays such a kernel reads. A value counts as an array as long as the sweep has found only its readers, so this limits
-/// the values that are alive at a time. The Jacobian of bundle adjustment has 50: as two kernels it takes 1.3 times as long.
+/// Such a kernel may read so many times as many arrays. The sweep counts a value as an array until it finds the node that computes the value, so
+/// this limits the values that are alive at a time. The Jacobian of bundle adjustment has 50: as two kernels it takes 1.3 times as long.
 inline constexpr int more_reads_of_numbers = 3;
-/// Arrays that one loop reads. A sum of hundreds of arrays becomes several loops.
+/// The maximum number of arrays that one loop reads. A sum of hundreds of arrays becomes several loops.
 inline constexpr int reads_per_kernel = 24;
-/// Row reductions in one kernel. Each may need a pass over the row, and an instruction has 16 bits for its passes.
+/// The maximum number of row reductions in a kernel. Each may need a pass over the row, and an instruction has 16 bits for its passes.
 inline constexpr int row_reductions_per_kernel = 8;
 
 constexpr std::int64_t whole(int rank) { return ops::all_axes(rank); }
 
-/// The element type in which a node is computed. The bool result of a comparison is a mask in the lanes of its operands.
+/// The element type of the lanes in which a node is computed. The bool result of a comparison is a mask in the lanes of its operands.
 constexpr dtype lane_of(const ir::graph_view& g, ir::node_id id) {
   const ir::node& n = g.nodes[id];
   if (n.type != dtype::boolean) return n.type;
@@ -68,9 +69,9 @@ constexpr dtype lane_of(const ir::graph_view& g, ir::node_id id) {
   return reads_values ? g.nodes[n.in[0]].type : n.type;
 }
 
-/// Whether a node of a kernel reads its operands from memory only. A cast between lanes of different types does: its operand is computed in
-/// other lanes. Bool is a mask in lanes of any type. A copy reads memory too, unless a pointwise operation computes its operand: then the kernel
-/// of that operation stores the value twice.
+/// Whether a node of a kernel must read its operand from memory. This holds for a cast between two types that are not bool, because its operand is
+/// computed in other lanes. (Bool is a mask in lanes of any type.) It also holds for a copy, unless a pointwise operation computes its operand:
+/// then the kernel of this operation stores the value twice.
 constexpr bool reads_memory(const ir::graph_view& g, const ir::node& n) {
   return (n.op == ir::opcode::copy && g.nodes[n.in[0]].op < ir::opcode::pointwise) || (n.op == ir::opcode::cast && n.type != dtype::boolean && g.nodes[n.in[0]].type != dtype::boolean);
 }
@@ -86,27 +87,27 @@ class fuser {
   }
 
   constexpr fusion_groups run() {
-    // Scalars that only the caller reads, as the division of a mean, go last. At their own place, between the forward and the backward
-    // half, they would split the kernel that both halves can share.
+    // Scalars that only the caller reads, such as the division of a mean, go last. At their original place, between the forward and the backward
+    // half, they would split a kernel that both halves can share.
     for (ir::node_id id = g_.count - 1; id >= 0; --id) {
       const ir::node& n = g_.nodes[id];
       const bool is_number = g_.shapes[n.shape].rank == 0, computes = n.op >= ir::opcode::pointwise;
       notes_[id].goes_last = is_number && computes && !notes_[id].feeds_other;
       if (notes_[id].goes_last) visit(id);
-      else if (is_number || !computes)  // otherwise its operands are no scalars
+      else if (is_number || !computes)  // the operands of other nodes are no scalars
         for (int k = 0; k < n.arity; ++k) notes_[n.in[k]].feeds_other = true;
     }
     find_added_products();
     for (ir::node_id id = g_.count - 1; id >= 0; --id) {
       note& n = notes_[id];
-      n.waits = n.waits && n.lower < 0;  // a node that others read has its place before them
+      n.waits = n.waits && n.lower < 0;  // a node with other readers has its place before these readers
       if (n.goes_last || n.waits) continue;
       if (n.added_by != ir::none && notes_[n.added_by].waits) place(n.added_by, true);
       visit(id);
     }
     for (fusion_group& c : at_)
       if (c.inner < 0 && c.opaque == ir::none) {
-        // The last axis with an extent above 1 becomes the row. Axes of extent 1 are removed later, and this must not change the row.
+        // The last axis with an extent above 1 is the row. Axes of extent 1 are removed later, and their removal must not change the row.
         const extents& space = g_.shapes[c.space];
         int last = space.rank - 1;
         while (last > 0 && space[last] == 1) --last;
@@ -125,22 +126,22 @@ class fuser {
  private:
   /// The data that the sweep keeps for a node.
   struct note {
-    // The lowest allowed place. A use at position p that can share a kernel with the node gives 2p. A use that needs it in memory gives 2p
-    // + 1.
+    // The lower bound of the place of the node. A use at position p that can share a kernel with the node gives 2 p. A use that reads the node from
+    // memory gives 2 p + 1.
     std::int32_t lower = -1;
-    std::int32_t needed_by = -1;  // the last kernel that counted it in `open`
-    std::int32_t loaded_by = -1;  // the last kernel that counted it in `loads`
-    std::int32_t reader = -1;     // the position that reads it, also through views; `several` where more than one does
-    ir::node_id added_by = ir::none;  // of a large product: the result of the function that adds it to an argument
+    std::int32_t needed_by = -1;  // the last kernel that counted the node in `open`
+    std::int32_t loaded_by = -1;  // the last kernel that counted the node in `loads`
+    std::int32_t reader = -1;     // the position that reads the node, also through views; `several` if more than one position does
+    ir::node_id added_by = ir::none;  // for a large product: the output that adds the product to an argument
     bool is_output = false, feeds_other = false, goes_last = false;
-    bool waits = false;  // it gets its place directly after the product that it adds
+    bool waits = false;  // for a sum: its place is directly after the product that it adds
   };
 
-  /// A product of at least this many bytes is added to an argument directly after it was computed, while it is in the cache, and no other product
-  /// is alive then. Smaller sums share a loop.
+  /// A product of at least this many bytes is added to an argument directly after it is computed, while it is in the cache. Then only one such
+  /// product is alive at a time. Sums of smaller products share a loop.
   static constexpr std::int64_t added_bytes = 1 << 16;
 
-  /// Finds results that add a large product, which nothing else reads, to an argument. They are the sums of gradients of micro-batches.
+  /// Finds outputs that add a large product to an argument, if nothing else reads the product. Such an output is a sum of gradients of micro-batches.
   constexpr void find_added_products() {
     bool any = false;
     for (int i = 0; i < g_.output_count; ++i) {
@@ -154,7 +155,7 @@ class fuser {
         if (is_large && g_.nodes[n.in[1 - k]].op == ir::opcode::input) notes_[n.in[k]].added_by = sum, notes_[sum].waits = any = true;
       }
     }
-    for (ir::node_id id = 0; any && id < g_.count; ++id)  // the product is read by the sum alone
+    for (ir::node_id id = 0; any && id < g_.count; ++id)  // only the sum may read the product
       for (int k = 0; k < g_.nodes[id].arity; ++k)
         ir::for_each_operand(g_.nodes, g_.nodes[id].in[k], [&](ir::node_id operand) {
           const ir::node_id sum = notes_[operand].added_by;
@@ -164,8 +165,8 @@ class fuser {
       if (const ir::node_id sum = notes_[g_.outputs[i]].added_by; sum != ir::none) notes_[sum].waits = false;
   }
 
-  /// Moves a product of arguments to the place directly before the kernel that reads it first, over kernels that do not read it. Then the kernel can
-  /// run as its epilogue. Operands that the plan computes would live longer.
+  /// Moves a product of arguments past kernels that do not read it, to the place directly before the kernel that reads it first. Then this kernel can
+  /// run as the epilogue of the product. A product of computed values is not moved, because its operands would be alive for longer.
   constexpr void delay_products() {
     constexpr int max_passed = 4;
     const int count = at_.size();
@@ -176,7 +177,7 @@ class fuser {
       const ir::node_id id = at_[p].opaque;
       if (id == ir::none || g_[id].op != ir::opcode::matmul || notes_[id].lower < 0) continue;
       if (!is_source(g_[root_[g_[id].in[0]]].op) || !is_source(g_[root_[g_[id].in[1]]].op)) continue;
-      const int reader = notes_[id].lower / 2;  // only kernels have moved, so the product is still at its place
+      const int reader = notes_[id].lower / 2;  // a position before any move. order[p] is still p, because moves shift only fused kernels
       int to = p - 1;
       while (to > 0 && p - to <= max_passed && order[to] != reader && at_[order[to]].opaque == ir::none) --to;
       if (to < 0 || order[to] != reader || at_[reader].opaque != ir::none || to == p - 1) continue;
@@ -213,7 +214,7 @@ class fuser {
     if (bound > notes_[id].lower) notes_[id].lower = bound;
   }
 
-  /// Whether s is the shape of values per row of c (one value for each row).
+  /// Whether s is the shape of values with one element for each row of c.
   constexpr bool is_row_shape(const fusion_group& c, const extents& s) const {
     return c.decided() && same_but_ones(s, ops::without_axes(g_.shapes[c.space], c.inner));
   }
@@ -233,7 +234,7 @@ class fuser {
     use(n.in[0], position, shares);
   }
 
-  /// Whether a value per row can stay in a register while it is stretched along the row. Decides the row of c where it is undecided.
+  /// Whether n broadcasts a value with one element for each row of c. Then the element stays in a register. Decides the row of c if it is undecided.
   constexpr bool row_broadcast(fusion_group& c, const ir::node& n) {
     const extents& from = g_.shape_of(n.in[0]);
     const extents& space = g_.shapes[c.space];
@@ -254,14 +255,14 @@ class fuser {
       if (s[a] == 1) mask &= ~(std::int64_t{1} << a);
     return mask;
   }
-  /// Whether the mask contains the last axis with an extent above 1. Then a loop over a row walks neighbours in memory.
+  /// Whether the mask contains the last axis with an extent above 1. Then a loop over a row reads contiguous memory.
   static constexpr bool ends_row(std::int64_t mask, const extents& s) {
     for (int a = s.rank - 1; a >= 0; --a)
       if (s[a] != 1) return (mask >> a) & 1;
     return false;
   }
 
-  /// A concat is memory in which its operands are computed. The only condition is that they run before its readers.
+  /// A concat is only memory, in which its operands are computed. So its operands must run before its readers.
   constexpr void collect(ir::node_id id) {
     concats_.push_back(id);
     for (int k = 0; k < 2; ++k) {
@@ -272,7 +273,7 @@ class fuser {
     }
   }
 
-  /// A control-flow operation runs, also if only the caller reads a result. It is a step of its own, so it runs before all that the sweep has placed.
+  /// Marks the control-flow operation of a used result as used. It is a separate step, so it runs before all nodes that the sweep has placed.
   constexpr void expect_result(ir::node_id id) { notes_[g_[id].in[0]].is_output = true; }
 
   constexpr void place_alone(ir::node_id id) {
@@ -285,7 +286,7 @@ class fuser {
     for (int k = 0; k < g_[id].arity; ++k) ir::for_each_operand(g_.nodes, g_[id].in[k], take);
   }
 
-  /// `alone`: in a kernel of its own, which nodes that are visited later may join.
+  /// `alone`: starts a new kernel. Nodes that are visited later may join this kernel.
   constexpr void place(ir::node_id id, bool alone = false) {
     const ir::node& n = g_.nodes[id];
     const bool reduces = n.op == ir::opcode::reduce;
@@ -299,7 +300,7 @@ class fuser {
       position = p;
       return true;
     };
-    // If the last kernel walks rows and the node has one value for each row, the node joins it. A separate kernel would cost more.
+    // If the newest kernel walks rows and the node has one value for each row, the node joins this kernel. A separate kernel would cost more.
     const int last = at_.size() - 1;
     const bool is_later = last >= 0 && (bound < 0 || last > bound / 2);
     const bool per_row = is_later && at_.data()[last].space != walked && is_row_shape(at_.data()[last], g_.shapes[walked]);
@@ -334,7 +335,7 @@ class fuser {
     }
   }
 
-  /// Whether the loops walk samples, and each node is one number of a sample.
+  /// Whether the loops walk samples, so that each node is one number of a sample.
   constexpr bool walks_samples(const fusion_group& c) const {
     const extents& s = g_.shapes[c.space];
     bool noted = false;
@@ -342,7 +343,7 @@ class fuser {
     return noted;
   }
 
-  /// Whether the node can be computed in c. If so, records the decisions about c that this needs. `consumed_here`: a consumer in c reads
+  /// Whether the node can be computed in c. If so, sets the space and the row of c as the node needs them. `consumed_here`: a consumer in c reads
   /// the value from a register.
   constexpr bool joins(fusion_group& c, const ir::node& n, dtype lane, bool consumed_here) {
     const bool many = g_.samples.count > 0 && walks_samples(c);
@@ -370,7 +371,7 @@ class fuser {
       return true;
     }
     if (is_row_shape(c, g_.shapes[walked])) return !consumed_here && axes == all;
-    // A kernel over one value for each row becomes a kernel over the elements of the rows.
+    // A kernel over the results of the reduction, one for each row, becomes a kernel over the elements of the rows.
     const bool lifts = consumed_here && !fresh && !c.decided() && c.space == n.shape && ends_row(axes, g_.shapes[walked]);
     if (!lifts) return false;
     c.space = walked;
@@ -383,7 +384,7 @@ class fuser {
   note* notes_;
   ir::array<std::int32_t> of_;
   ir::array<ir::node_id> root_;
-  ir::array<std::int32_t> recent_;  // by shape: the last kernel that walks it
+  ir::array<std::int32_t> recent_;  // for each shape: the newest kernel that walks it
   ir::array<fusion_group> at_;
   ir::array<ir::node_id> concats_;
 };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Makes the iterations of loops smaller. A value that is the same in all iterations is computed before the loop, if it is more than pointwise work: a
-// product, a sum, attention, a solution, an order, looked-up elements. Carries and stacked results that nothing reads are removed, and so are
-// the values that only they need.
+// Makes the iterations of loops smaller. A loop-invariant value is computed before the loop, if it is more than pointwise work: a product, a sum,
+// attention, a solution, an order, looked-up elements. Dead carries and stacked results are removed, with the values that only they need.
 // Law: hoist keeps the bits of all values, also after no iteration; is idempotent; leaves no product of captures in an iteration.
-// It does leave products in branches, and where an iteration checks an index that they read.
-// Cost: needs_hoist() is a few sweeps over a graph with loops or branches, and nothing for others. Bodies are written anew.
+// Products in branches are not hoisted, nor products that depend on an index that an iteration checks.
+// Cost: needs_hoist() is a few sweeps over a graph with loops or branches, and nothing for other graphs. The pass copies all bodies.
 #pragma once
 
 #include <tenure/passes/liveness.hpp>
@@ -13,8 +12,8 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// Whether an operation in a body, whose nodes begin with `first`, is worth an array of its own before the loop. An outer product is pointwise,
-/// and a sum of equal numbers is one product.
+/// Whether to hoist an invariant operation of a body whose first node is `first`: its result needs an array before the loop. An outer product is
+/// pointwise work, and a sum of equal numbers is one product.
 constexpr bool is_worth_hoisting(const ir::graph_view& g, const ir::node& n, node_id first) {
   if (n.op == ir::opcode::matmul) {
     const extents& left = g.shape_of(n.in[0]);
@@ -30,9 +29,9 @@ constexpr bool can_hoist(const ir::node& n) {
   return n.op != ir::opcode::input && n.op != ir::opcode::tuple && n.op != ir::opcode::control_flow && n.op != ir::opcode::result;
 }
 
-/// Marks the nodes from `first` on that are hoisted out of an iteration: they are the same in all iterations and worth an array. Inputs whose number is less than `own`
-/// differ from iteration to iteration. Other inputs, and nodes before `first`, are loop-invariant. (While a body is written each of its inputs has number 0.) An index
-/// that the iteration checks is not hoisted, and neither are the nodes that read it: a loop may run no iteration, and then nothing may be refused.
+/// Marks the nodes from `first` on that are hoisted: loop-invariant nodes that is_worth_hoisting() accepts. Inputs whose number is less than `own`
+/// vary from iteration to iteration. Other inputs, and nodes before `first`, are invariant. (All inputs of a body that is being written have number
+/// 0.) An index that the iteration checks is not hoisted, and neither are the nodes that read it: a loop of no iterations must not refuse an index.
 constexpr mark_list hoisted(const ir::graph_view& g, node_id first, int own) {
   mark_list varies(g.count - first, 0), is_hoisted(g.count - first, 0);
   for (int i = 0; i < g.bound_count; ++i) {
@@ -56,7 +55,8 @@ constexpr mark_list hoisted(const ir::graph_view& g, node_id first, int own) {
   return is_hoisted;
 }
 
-/// Whether indices are checked by nodes from `first` on, or in the bodies of their control_flows. This happens in each iteration, so such a loop has to run.
+/// Whether nodes from `first` on, or bodies of their control-flow operations, check indices. A loop with checks must run, even if nothing reads its
+/// results.
 constexpr bool has_checks(const ir::graph_view& g, node_id first = 0) {
   for (int i = 0; i < g.bound_count; ++i)
     if (!g.bounds[i].is_checked && g.bounds[i].indices >= first) return true;
@@ -73,11 +73,11 @@ constexpr bool is_bounded(const ir::graph_view& g, node_id id) {
   return false;
 }
 
-/// Whether the start of a carry can stand for its input, if each iteration returns the input as it is.
+/// Whether the start of a carry can replace the input of the body, given that each iteration returns this input unchanged.
 constexpr bool can_stand_for(const ir::graph_view& g, const ir::node& start, node_id input) {
   return !is_bounded(g, input) && g[input].type == start.type && g[input].shape == start.shape;
 }
-/// Whether all elements of a stack are one value from before the loop. An iteration gives y for the stack.
+/// Whether all slices of a stacked result are one value from before the loop. y is the output of the body that is stacked.
 constexpr bool is_stack_of_one(const ir::node& y, bool is_captured) { return is_captured || y.op == ir::opcode::constant; }
 
 /// Finds out whether hoist() changes a graph.
@@ -118,7 +118,7 @@ class hoist_search {
       if (is_hoisted[id] && d.nodes[id]) return true;
     return false;
   }
-  /// Whether a carry, or an element of a stack, is the same in all iterations.
+  /// Whether a carry, a stacked result or a scanned operand is the same in all iterations.
   static constexpr bool stays_the_same(const ir::graph_view& g, node_id id, int b, const ir::graph_view& body) {
     const ir::control_flow& c = g.control_flow_of(g[id]);
     const bool is_while = c.what == kind::while_loop;
@@ -133,7 +133,7 @@ class hoist_search {
       if (i < c.carries) same += is_input && body[y].attr == i && can_stand_for(body, g[operands[i]], y);
       else if (is_stack_of_one(body[y], is_input && body[y].attr >= c.own_inputs(0) + c.counts)) return true;
     }
-    if (same > (is_while && same == c.carries)) return true;  // a while_loop keeps one carry
+    if (same > (is_while && same == c.carries)) return true;  // a while_loop keeps at least one carry
     if (c.what != kind::scan) return false;
     for (int i = c.carries; i < c.own_operands(); ++i)
       if (is_same_in_each_iteration(g, operands[i]) && !is_bounded(body, input_of_body(body, i))) return true;
@@ -159,14 +159,14 @@ class hoist_pass {
   }
 
  private:
-  /// A body that is being written: its inputs before the captures, and its outputs. None: not needed.
+  /// A body that is being written. `own` are its inputs before the captures. An input or output that is not needed is none.
   struct written_body {
     node_id first = 0;
     id_list own, outputs;
   };
 
-  /// Appends the needed nodes of a graph, those of a body behind node `first`. What leaves a body stands before its loop, so it can leave
-  /// the next one.
+  /// Appends the needed nodes of a graph. The nodes of a body come from node `first` on. A value that is hoisted out of an inner body stands directly
+  /// before the inner loop, so it can be hoisted out of the outer body too.
   constexpr void emit(const ir::graph_view& g, const liveness& d, id_list& renamed, node_id first) {
     id_list results(d.results.size(), none);
     for (node_id id = 0; id < g.count; ++id) {
@@ -184,7 +184,7 @@ class hoist_pass {
       for (int i = 0; i < g.bound_count; ++i) {
         const ir::bound b = g.bounds[i];
         if (b.indices != id) continue;
-        // The body checks here what now is a value from before it.
+        // The body checks these indices, but the value now stands before the body: the cast makes it a node of the body again.
         if (renamed[id] < first && !b.is_checked) renamed[id] = out_.append(unary_node(ir::opcode::cast, renamed[id]));
         if (renamed[id] >= first) out_.keep_bound(b, renamed[id]);
       }
@@ -230,7 +230,7 @@ class hoist_pass {
       if (!runs_anyway && stays_the_same(w, i, operands[i])) capture(w, i, results[i] = operands[i]);
     hoist_from(w);
 
-    ir::array<ir::node> same(body.output_count);  // stacked results whose elements are all this node
+    ir::array<ir::node> same(body.output_count);  // for stacked results with equal slices: a constant or a broadcast of the slice
     for (int i = carries; i < body.output_count; ++i) {
       const node_id y = w.outputs[i];
       if (runs_anyway || y == none || !is_stack_of_one(out_[y], y < w.first)) continue;
@@ -270,7 +270,7 @@ class hoist_pass {
     for (int i = 0; i < carries; ++i) varies = varies || (w.own[i] != none && !stays_the_same(w, i, operands[i]));
     for (int i = 0; i < carries; ++i) {
       if (runs_anyway || !stays_the_same(w, i, operands[i])) continue;
-      if (varies) capture(w, i, results[i] = operands[i]);  // a loop has a carry
+      if (varies) capture(w, i, results[i] = operands[i]);  // a while_loop keeps at least one carry
       varies = true;
     }
     hoist_from(w);
@@ -330,7 +330,7 @@ class hoist_pass {
     return results;
   }
 
-  /// Nothing leaves a branch, because it may not be taken.
+  /// Nothing is hoisted out of a branch, because the branch may not be taken.
   constexpr id_list cond(const ir::graph_view& g, ir::control_flow c, const liveness_of_bodies& needed, const id_list& operands) {
     id_list all;
     all.push_back(operands[0]);
@@ -373,7 +373,7 @@ class hoist_pass {
     return false;
   }
 
-  /// Appends the nodes of a body, on inputs that are there.
+  /// Appends the needed nodes of a body, on inputs that exist already.
   constexpr written_body write(const ir::graph_view& body, const mark_list& outputs, const id_list& own, const id_list& captures,
                                node_id first) {
     id_list renamed(body.count, none);
@@ -388,11 +388,11 @@ class hoist_pass {
     return w;
   }
 
-  /// Whether an iteration returns carry i as it is, and `start` can stand for it.
+  /// Whether an iteration returns carry i unchanged, and `start` can replace it.
   constexpr bool stays_the_same(const written_body& w, int i, node_id start) const {
     return w.own[i] != none && w.outputs[i] == w.own[i] && can_stand_for(out_.view(), out_[start], w.own[i]);
   }
-  /// Removes carry i. Each iteration reads the value from before the loop.
+  /// Removes carry i. Each iteration reads `value` instead, which stands before the loop.
   constexpr void capture(written_body& w, int i, node_id value) {
     const node_id input = w.own[i];
     out_.redirect(w.first, input, value);
@@ -400,7 +400,7 @@ class hoist_pass {
       if (o == input) o = value;
     w.own[i] = w.outputs[i] = none;
   }
-  /// Puts what is the same in all iterations before the body.
+  /// Hoists nodes out of the body.
   constexpr void hoist_from(written_body& w) {
     const node_id first = w.first;
     const mark_list is_hoisted = hoisted(out_.view(), first, w.own.size());
@@ -414,7 +414,7 @@ class hoist_pass {
       for (node_id& id : *list)
         if (id >= first) id = moved[id - first];
   }
-  /// Cuts off the body. Appends its captures to `captured`.
+  /// Outlines the body. Appends its captures to `captured`.
   constexpr int outline(const written_body& w, id_list& captured) {
     id_list inputs, outputs;
     for (const node_id id : w.own)
@@ -424,7 +424,7 @@ class hoist_pass {
     return out_.outline(w.first, inputs, outputs, captured);
   }
 
-  /// The stack of a node that is the same in all iterations: a constant, or a broadcast of a value with the value's shape.
+  /// The stack of equal slices. n is a constant, or a broadcast from the shape of a slice to the same shape.
   constexpr node_id stacked(ir::node n, std::int64_t trip_count) {
     const extents one = out_.shape(n.shape);
     extents all{1, {trip_count}};
@@ -445,7 +445,7 @@ constexpr bool needs_hoist(const ir::graph_view& g) {
   return g.inner.control_flow_count > 0 && hoist_search::finds(g, mark_list(g.output_count, 1));
 }
 
-/// The graph with smaller loops. The old loops may stay in it without a reader: dead_code() removes them.
+/// The graph with smaller loops. The old loops may stay in the graph without a reader: dead_code() removes them.
 constexpr ir::builder hoist(const ir::graph_view& g) {
   hoist_pass pass(g);
   return pass.run();

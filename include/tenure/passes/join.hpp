@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Rewrites sums as concats. A sum of padded slices is a concat (assemble.hpp). A sum of matrix products is one product of concats:
-// A B + C D = [A C] [B; D]. Such a sum is the gradient of a weight that many steps of a recurrence use.
-// Operands of a concat that a kernel computes are computed in their place (materialize.hpp). Then no copy is made.
+// A B + C D = [A C] [B; D]. The gradient of a weight that many steps of a recurrence use is such a sum.
+// A kernel computes operands of a concat directly in the memory of the concat (materialize.hpp), without a copy.
 #pragma once
 
 #include <tenure/passes/assemble.hpp>
@@ -64,7 +64,7 @@ class joiner {
     renamed_[sum] = all.id;
   }
 
-  /// A pad that is not only a term of a sum.
+  /// Fills a pad that is not only a term of a sum.
   constexpr void fill(node_id pad) {
     ir::array<value> pads;
     pads.push_back({out_, renamed_[pad]});
@@ -77,8 +77,8 @@ class joiner {
   static constexpr bool is_transposed(const value& x) { return x.node().op == ir::opcode::permute; }
   static constexpr value untransposed(const value& x) { return is_transposed(x) ? ops::operand_of(x, 0) : x; }
 
-  /// Whether x is a product that can be joined with the first one. Joining pays where the operands are smaller than the result: the
-  /// operands may need a copy, and the result is not written and read again.
+  /// Whether x is a product that can be joined with the first product. Joining saves time if the operands are smaller than the result: the
+  /// operands may need a copy, but the result is not written and read once more.
   static constexpr bool joins_products(const value& x, const ir::array<value>& products) {
     if (x.node().op != ir::opcode::matmul || x.shape().rank != 2) return false;
     const value a = ops::operand_of(x, 0), b = ops::operand_of(x, 1);
@@ -90,14 +90,14 @@ class joiner {
   }
 
   constexpr value one_product(const ir::array<value>& products) {
-    const value left = beside(products, 0, 1), right = beside(products, 1, 0);  // in this order with each compiler
+    const value left = beside(products, 0, 1), right = beside(products, 1, 0);  // variables, so that all compilers evaluate them in this order
     return ops::matrix_product(left, right);
   }
   constexpr value beside(const ir::array<value>& products, int operand, int axis) {
     const auto part = [&](int i) { return untransposed(ops::operand_of(products[i], operand)); };
     const bool flips = is_transposed(ops::operand_of(products[0], operand));
     if (flips) axis = 1 - axis;
-    // In reverse, because derivatives come with the last step first. The concat then has the order of the steps.
+    // In reverse order: derivatives come with the last step first, and the concat then has the order of the steps.
     value all = part(0);
     for (int i = 1; i < products.size(); ++i) all = ops::concatenated(part(i), all, axis);
     return flips ? ops::transposed(all) : all;
@@ -107,10 +107,10 @@ class joiner {
   ir::builder out_;
   ir::array<node_id> renamed_;
   ir::array<int> uses_;
-  ir::array<char> is_within_, is_term_;  // a sum that only another sum uses; an operand of a sum
+  ir::array<char> is_within_, is_term_;  // is_within_: a sum that only another sum uses; is_term_: an operand of a sum
 };
 
-/// Whether join may find something to do: a pad, a concat of slices of computed values, or a sum of two products. Other graphs skip the sweep.
+/// Whether join() may change the graph: it has a pad, a concat of slices of computed values, or a sum of two products. Other graphs skip join().
 constexpr bool may_join(const ir::graph_view& g) {
   const auto is_product = [&](node_id id) { return g.nodes[id].op == ir::opcode::matmul; };
   const auto is_sum_or_product = [&](node_id id) { return is_product(id) || g.nodes[id].op == ir::opcode::add; };

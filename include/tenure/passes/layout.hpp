@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Where the elements of a node are: a chain of views, down to the node that has memory, becomes one set of strides.
+// The places of the elements of a node in memory: a chain of views, down to the node that has memory, becomes one set of strides.
 #pragma once
 
 #include <tenure/passes/plan.hpp>
@@ -25,7 +25,7 @@ constexpr layout row_major(ir::node_id root, const extents& s) {
   return l;
 }
 
-/// The run-time stride of axis a of a strided argument, as a symbol. Making such an input appends one symbol for each axis, in order.
+/// The run-time stride of axis a of a strided argument, as a symbol. The trace makes one stride symbol for each axis of such an argument.
 constexpr symbolic_size argument_stride(const ir::graph_view& g, const ir::node& input, int a) {
   for (int i = 0; i < g.symbol_count; ++i)
     if (g.symbols[i].what == ir::symbol::kind::stride && g.symbols[i].a == input.attr && g.symbols[i].b == a) return symbolic_size_of(ir::extent_of_symbol(i));
@@ -66,7 +66,8 @@ constexpr layout layout_of_view(const ir::graph_view& g, const ir::node& n, cons
       for (int a = 0; a < s.rank; ++a) l.stride[a] = from.stride[a];
       symbolic_size& along = l.stride[static_cast<int>(n.attr)];
       const symbolic_size moved = along * symbolic_size{n.start, 0};
-      // Offsets are products, and two products of different symbols have no sum of this form. materialize inserts a copy in such a case.
+      // An offset is a product of a number and symbols. The sum of two products with different symbols has no such form: for it materialize()
+      // inserts a copy.
       l.offset = l.offset.factor == 0 ? moved : symbolic_size{l.offset.factor + moved.factor, moved.factor ? moved.symbols : l.offset.symbols};
       along = along * symbolic_size{n.step, 0};
       return l;
@@ -90,7 +91,7 @@ constexpr layout layout_of(const ir::graph_view& g, ir::node_id id) {
   return is_view(g[id].op) ? layout_of_view(g, g[id], layout_of(g, g[id].in[0])) : layout_of_root(g, id);
 }
 
-/// The layouts of the views of a graph. Each is computed once, from the layout of its operand. The graph may grow meanwhile.
+/// The layouts of the views of a graph. Each layout is computed once, from the layout of the operand. The graph may grow meanwhile.
 class layouts {
  public:
   constexpr void enter(const ir::graph_view& g, ir::node_id view, const layout& from) {

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSL-1.0
-// Which values are needed, also inside loops and branches: what the needed results of a control-flow operation read of its bodies, and these of its operands.
-// activity.hpp goes the other way. Cost: a sweep over each body, and a few for one whose carries need each other.
+// Which values are needed, also inside loops and branches. Needed results of a control-flow operation need values in its bodies, and these need
+// operands. activity.hpp goes from operands to results. Cost: a sweep over each body, and a few sweeps for a body whose carries need each other.
 #pragma once
 
 #include <tenure/passes/activity.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
-/// The value that a result of a custom derivative is.
+/// The operand of a custom derivative that is equal to its result `result`.
 constexpr ir::node_id value_of_custom(const ir::graph_view& g, const ir::node& result) {
   const ir::node& made = g[result.in[0]];
   return ir::operand_at(g.nodes, made.in[0], g.control_flow_of(made).operand_of_result(static_cast<int>(result.attr)));
 }
 
-/// Which nodes of a graph are needed, and which results of its control_flows. A custom derivative is not: its results are operands of it.
+/// Which nodes of a graph are needed, and which results of its control-flow operations. A custom derivative itself is not needed, because its
+/// results are equal to operands.
 struct liveness {
   mark_list nodes, results;
-  ir::array<int> first_result;  // of a control-flow operation, in `results`
+  ir::array<int> first_result;  // for a control-flow operation: the position of its first result in `results`
 };
 /// Which outputs and inputs of the bodies of a control-flow operation are needed.
 struct liveness_of_bodies {
@@ -38,9 +39,9 @@ struct liveness_of_bodies {
   }
 };
 
-/// The first `count` outputs of a body are its first inputs in the next iteration. Marks the outputs that the next iteration needs for its marked outputs,
-/// until nothing changes. After `max_rounds` rounds it marks all of them. needed_for(outputs) returns the inputs that marked outputs need. The result is
-/// what it returned last.
+/// The first `count` outputs of a body are its first inputs in the next iteration. Marks the outputs that the next iteration needs for its marked
+/// outputs, until nothing changes. After `max_rounds` rounds all `count` outputs are marked. needed_for(outputs) returns the inputs that marked outputs
+/// need. Returns the inputs that the final marks need.
 template <class NeededFor>
 constexpr mark_list live_over_iterations(mark_list& outputs, int count, int max_rounds, NeededFor needed_for) {
   mark_list inputs;
@@ -56,7 +57,7 @@ constexpr mark_list live_over_iterations(mark_list& outputs, int count, int max_
 
 constexpr liveness liveness_of(const ir::graph_view& g, const mark_list& outputs);
 
-/// The needed inputs of a body.
+/// Marks the inputs of a body that its marked outputs need.
 constexpr mark_list inputs_needed(const ir::graph_view& body, const mark_list& outputs) {
   const liveness d = liveness_of(body, outputs);
   mark_list inputs(body.input_count, 0);
@@ -65,7 +66,8 @@ constexpr mark_list inputs_needed(const ir::graph_view& body, const mark_list& o
   return inputs;
 }
 
-/// The liveness of a control-flow operation whose results from results[first] on are read or not. A needed carry needs itself in the iteration before.
+/// The liveness in the bodies of a control-flow operation. results[first + i] says whether its result i is needed. A carry that is needed after an
+/// iteration makes the carries needed from which the iteration computes it.
 constexpr liveness_of_bodies liveness_of(const ir::graph_view& g, const ir::control_flow& c, const mark_list& results, int first) {
   using kind = ir::control_flow::kind;
   liveness_of_bodies d;
@@ -79,7 +81,7 @@ constexpr liveness_of_bodies liveness_of(const ir::graph_view& g, const ir::cont
     d.inputs_of_second = inputs_needed(g.body_at(c.bodies[1]), read);
     return d;
   }
-  constexpr int max_rounds = 8;  // after them all carries count as needed: in a delay line of n carries each round finds one more of them
+  constexpr int max_rounds = 8;  // later all carries count as needed: in a delay line of n carries each round finds only one more carry
   const auto over_iterations = [&](int body, int count, mark_list& out, mark_list& in) {
     in = live_over_iterations(out, count, max_rounds, [&](const mark_list& marked) { return inputs_needed(g.body_at(c.bodies[body]), marked); });
   };

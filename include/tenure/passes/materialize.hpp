@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Inserts copies where a value that computes nothing needs a buffer of its own:
-// - an output that is an argument, a view, or an output for the second time (a reshape of a computed value needs no copy);
-// - a view below a reshape that strides cannot express, or below a slice whose offset is not one product of run-time numbers;
-// - a constant that an opaque step reads;
+// Inserts copies of values that need a separate buffer:
+// - an output that is an argument, a constant, a view, or the same value as an earlier output (a reshape of a computed value needs no copy);
+// - a view below a reshape that strides cannot express, or below a slice whose offset is not one product of a number and symbols;
+// - a constant, an iota or an extent that an opaque step reads;
 // - indices that need a check and are not an argument;
 // - an operand of concat that cannot be computed in its part of the result;
 // - an operand of a control-flow operation that is not row-major.
@@ -15,24 +15,25 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// Whether a node is row-major in memory in every call: it is computed here, or it is an argument whose type guarantees this (start == 1
-/// marks a strided argument).
+/// Whether a node is row-major in memory in every call: the program computes it, or it is an argument that is not strided (a strided argument has
+/// start == 1).
 constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {
   id = below_reshapes(g, id);
   return is_fused(g[id].op) || is_opaque(g[id].op) || is_result(g[id].op) || g[id].op == ir::opcode::concat || (g[id].op == ir::opcode::input && g[id].start == 0);
 }
 
-/// Whether the offset of a slice and the offset of its operand add up to one product. Offsets are products, and 2 * d1 + 3 is none.
+/// Whether the sum of the offset of a slice and the offset of its operand is one product of a number and symbols. 2 * d1 + 3 is not.
 constexpr bool offsets_add(const layout& from, const ir::node& slice) {
   const symbolic_size moved = from.stride[static_cast<int>(slice.attr)] * symbolic_size{slice.start, 0};
   return moved.factor == 0 || from.offset.factor == 0 || moved.symbols == from.offset.symbols;
 }
 
-/// Chooses the operands of concats that are computed directly in their parts of the result. They must be stored by a kernel, which
-/// stores by strides. A sum accumulates in its own memory, and products and gathers write row-major, so these are copied. A control-flow operation gets only
-/// pointers to its operands and reads them row-major, so what it reads stays in one piece. Operands are also
-/// copied if they do not begin at an offset that is a number: some offsets would be sums of extents, and only products are possible. So would be
-/// the offset of a slice of an operand, if the strides of the concat are run-time numbers.
+/// Chooses the operands of concats that are computed directly in their parts of the result. Other operands are copied:
+/// - An operand must be the result of a kernel that stores by strides. Reductions accumulate in separate memory, and products and gathers write
+///   row-major.
+/// - An operand that a control-flow operation reads, or a reshape that strides cannot express, must be one row-major piece of the concat.
+/// - An operand must begin at an offset that is a number. Other offsets can be sums of extents, and a symbolic_size is only a product. For the same
+///   reason the strides of the concat must be numbers if a slice of the operand is read.
 class parts_of_concats {
  public:
   constexpr explicit parts_of_concats(const ir::graph_view& g) : g_(g) {
@@ -51,8 +52,8 @@ class parts_of_concats {
     for (int i = 0; i < g.output_count; ++i) is_taken_[memory_of(g.outputs[i])] = 1;
   }
 
-  /// Whether the operand is computed in place. Call it once for each operand of each concat, in order. `op`: the opcode that the operand
-  /// has now, or the node below it, where it only adds or drops axes of extent 1.
+  /// Whether the operand is computed in place. Call this function once for each operand of each concat, in order. `op`: the opcode of the node that
+  /// now computes the operand, below reshapes.
   constexpr bool take(ir::node_id concat, ir::node_id operand, ir::opcode op) {
     const ir::node_id part = memory_of(operand);
     if (is_taken_.size() == 0 || is_taken_[part] || !same_but_ones(g_.shape_of(operand), g_.shape_of(part))) return false;
@@ -69,14 +70,14 @@ class parts_of_concats {
   }
 
  private:
-  /// Whether the parts of a concat, and parts of these, begin at offsets that are numbers.
+  /// Whether the parts of a concat, and their parts if they are concats, begin at offsets that are numbers.
   constexpr bool has_known_offsets(ir::node_id concat) const { return is_static_from(concat, static_cast<int>(g_[concat].attr)); }
-  /// Whether part k of a concat does.
+  /// Whether part k of a concat begins at an offset that is a number.
   constexpr bool has_known_offset(ir::node_id concat, int k) const {
     const int axis = static_cast<int>(g_[concat].attr);
     return k == 0 || (is_static(g_.shape_of(g_[concat].in[0])[axis]) && is_static_from(concat, axis + 1));
   }
-  /// Whether a slice of a part moves by a number.
+  /// Whether the offset of a slice of a part is a number.
   constexpr bool has_known_strides(ir::node_id concat) const { return is_static_from(concat, 1); }
   constexpr bool is_static_from(ir::node_id concat, int axis) const {
     const extents& s = g_.shape_of(concat);
@@ -90,7 +91,7 @@ class parts_of_concats {
   ir::array<char> is_taken_, stays_whole_, is_sliced_;  // by node; empty if no operand can be computed in place
 };
 
-/// The graph without barriers. cse is done, so nothing merges what they kept apart.
+/// The graph without barriers. cse ran before, so no later pass merges the nodes that barriers kept apart.
 constexpr ir::builder without_barriers(const ir::graph_view& g) {
   ir::builder out(g);
   ir::array<node_id> renamed(g.count, none);
@@ -110,7 +111,7 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
     return out.emit({.op = ir::opcode::copy, .type = out[of].type, .arity = 1, .shape = out[of].shape, .in = {of, none, none}});
   };
   const auto root_of = [&](node_id id) -> const ir::node& { return out[below_views(out, id)]; };
-  // A constant between zeros has the shape of the kernel that computes its neighbours, so that this kernel stores it too.
+  // The copy of a constant has the shape below the reshapes: that of the kernel that computes the neighbouring parts, so this kernel stores it too.
   const auto copy_of_part = [&](node_id id) {
     const node_id below = below_reshapes(out, id);
     const bool is_constant = out[below].op == ir::opcode::constant && same_but_ones(out.shape_of(below), out.shape_of(id));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// Places temporary buffers in the workspace. A walk over the steps gives each buffer the first free gap that is large enough. The gap
-// is free again after the last reader, and neighbouring gaps are merged. A buffer that is `in_place_of` another one has its memory.
+// Places temporary buffers in the workspace. A walk over the steps gives each buffer the first free gap that is large enough. The memory
+// is free again after the last reader of the buffer, and neighbouring gaps are merged. A buffer `in_place_of` another buffer gets its memory.
 // Law: buffers that are alive in the same step never share bytes, except one in place of another in the step that reads the one and writes the
 // other. The walk runs when extents are known: at compile time, or in each call.
 // Cost: the number of buffers times the number of gaps. Merging keeps the number of gaps small.
-// The walk may go backwards, from the last step. Neither direction is always better: of a training step of GPT-2 with 124 million parameters,
-// where no more than 650 MB are alive at a time, it makes 770 MB forwards and 650 MB backwards. A static program takes the better one.
+// The walk may go backwards, from the last step. Neither direction is always better. A training step of GPT-2 with 124 million parameters has at
+// most 650 MB alive at a time: its workspace is 770 MB forwards and 650 MB backwards. A static program takes the better direction.
 #pragma once
 
 #include <tenure/passes/plan.hpp>
@@ -22,13 +22,13 @@ constexpr std::int64_t padded_bytes(const buffer& b, const std::int64_t* symbols
 /// The memory of place_buffers. Its size is fixed, so that a call with run-time extents does not allocate it.
 template <int Buffers, int Steps>
 struct placement_scratch {
-  int starting[Steps + 1] = {}, ending[Steps + 1] = {};  // heads of lists of buffers, by step; indices start at 1, and 0 ends a list
+  int starting[Steps + 1] = {}, ending[Steps + 1] = {};  // for each step: heads of lists of buffers; indices start at 1, and 0 ends a list
   int next_starting[Buffers + 1] = {}, next_ending[Buffers + 1] = {};
-  int has_memory_of[Buffers + 1] = {};  // the buffer whose memory this one has, from 1 on, or 0
+  int has_memory_of[Buffers + 1] = {};  // the buffer whose memory this buffer gets, plus 1; 0: none
   std::int64_t gap_begin[Buffers + 2] = {}, gap_end[Buffers + 2] = {};  // ascending
 };
 
-/// Sets the offsets of the workspace buffers, in bytes. Returns the size of the workspace. `scratch` is new.
+/// Sets the offsets of the workspace buffers, in bytes. Returns the size of the workspace. `scratch` must be newly constructed.
 template <int Buffers, int Steps>
 constexpr std::int64_t place_buffers(const buffer* buffers, int count, int steps, const std::int64_t* symbols, std::int64_t* offsets,
                                      placement_scratch<Buffers, Steps>& scratch, bool backwards = false) {

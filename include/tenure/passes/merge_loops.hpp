@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A loop and its tangent, in one loop: forward mode makes a loop over (values, tangents) beside the loop over the values. Where both are
-// needed, the values come from the second, and the first is not run.
+// Merges a loop and its tangent into one loop. Forward mode makes a derived loop over (values, tangents) beside the loop over the values. If both
+// are needed, the values come from the derived loop, and the other loop does not run.
 // Law: merge_loops keeps the meaning, and a loop that it replaces has no results left.
-// Cost: a comparison of bodies for each pair of loops that begin alike. A graph with fewer than two loops is not looked at.
+// Cost: a comparison of bodies for each pair of loops with equal starts. may_merge_loops() skips graphs with fewer than two control-flow operations.
 #pragma once
 
 #include <tenure/passes/simplify.hpp>
@@ -18,7 +18,7 @@ class merge_loops_pass {
       if (is_loop(id)) loops_.push_back(id);
     for (int i = loops_.size() - 1; i >= 0; --i)
       for (int k = i + 1; k < loops_.size() && derived_[loops_[i]] == none; ++k) {
-        const bool stays = derived_[loops_[k]] == none;  // a loop with a derived loop of its own does not
+        const bool stays = derived_[loops_[k]] == none;  // a loop that has a derived loop is removed, so it cannot replace another loop
         if (stays && contains(loops_[k], loops_[i]) && !needs(loops_[k], loops_[i])) derived_[loops_[i]] = loops_[k];
       }
   }
@@ -49,7 +49,7 @@ class merge_loops_pass {
     return all;
   }
 
-  /// The nodes of a body of `many` that compute what the nodes of the body of `few` do, or none.
+  /// For each node of body b of `few`: the node of body b of `many` that computes the same value, or none.
   constexpr ir::array<node_id> found_in(const ir::control_flow& many, const ir::array<node_id>& of_many, const ir::control_flow& few,
                                         const ir::array<node_id>& of_few, int b) const {
     const ir::graph_view from = g_.body_at(few.bodies[b]), to = g_.body_at(many.bodies[b]);
@@ -82,7 +82,7 @@ class merge_loops_pass {
     return at;
   }
 
-  /// Whether the loop `many` computes all results of the loop `few` that are read. Notes their positions there.
+  /// Whether the loop `many` computes all results of the loop `few` that have a node. Notes their positions in the results of `many`.
   constexpr bool contains(node_id many_id, node_id few_id) {
     const ir::control_flow &many = g_.control_flow_of(g_[many_id]), &few = g_.control_flow_of(g_[few_id]);
     if (many.what != few.what || many.reverse != few.reverse || many.counts != few.counts || many.length != few.length || many.carries < few.carries || many.scanned < few.scanned) return false;
@@ -109,11 +109,11 @@ class merge_loops_pass {
     return true;
   }
 
-  /// Emits a node, whose operands are there. In the place of a loop its derived loop is emitted, with what this one needs.
+  /// Emits a node, whose operands are emitted already. Instead of a loop that has a derived loop, emits the derived loop and the nodes that it needs.
   constexpr void emit(node_id id, ir::array<node_id>& renamed, ir::builder& out) {
     if (renamed[id] != none) return;
     if (const node_id derived = derived_[id]; derived != none) {
-      derived_[id] = none;  // two loops may need each other's derived loops: then this one stays
+      derived_[id] = none;  // two loops may need each other's derived loops: then this loop stays
       const ir::array<char> needed = ancestors(derived);
       for (node_id a = 0; a <= derived; ++a)
         if (needed[a]) emit(a, renamed, out);
@@ -129,17 +129,17 @@ class merge_loops_pass {
 
   ir::graph_view g_;
   ir::array<node_id> loops_, derived_;
-  ir::array<int> position_;  // of a result of a loop, in its derived loop
+  ir::array<int> position_;  // for a result of a loop: its position in the results of the derived loop
 };
 
-/// Whether the graph has two loops.
+/// Whether the graph has at least two control-flow operations.
 constexpr bool may_merge_loops(const ir::graph_view& g) {
   int loops = 0;
   for (node_id id = 0; id < g.count && g.inner.control_flow_count > 1; ++id) loops += g[id].op == ir::opcode::control_flow;
   return loops > 1;
 }
 
-/// Takes the values of a loop from its derived loop, where both are needed. dead_code() removes the loop.
+/// Takes the values of a loop from its derived loop, if both are needed. dead_code() removes the loop later.
 constexpr ir::builder merge_loops(const ir::graph_view& g) {
   merge_loops_pass pass(g);
   return pass.run();

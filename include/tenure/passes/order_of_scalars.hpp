@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The order of the numbers that scalarize() makes of arrays. It decides how many registers the kernel needs, and how long it waits.
+// The order of the numbers that scalarize() makes of arrays. The order decides how many registers the kernel needs, and how long the processor
+// waits for operands.
 // Cost: a constant time for each node and operand.
 #pragma once
 
@@ -7,14 +8,14 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// Whether the node is one number of each sample, by an operation on others.
+/// Whether the node is one number for each sample, computed by a pointwise operation.
 constexpr bool is_number_of_sample(const ir::graph_view& g, node_id id, std::int64_t samples) {
   const extents& s = g.shape_of(id);
   return ops::is_pointwise(g[id].op) && s.rank == 2 && s[0] == samples && s[1] == 1;
 }
 
-/// The graph with each number of a sample directly before the array or the number that reads it first. The order decides how many registers the
-/// kernel needs: in the order of the arrays, all numbers of all rows of a Jacobian are alive at once. Other nodes keep their order.
+/// Moves each number of a sample directly before the array or the number that reads it first. Otherwise the numbers are in the order of the arrays,
+/// and all numbers of all rows of a Jacobian are alive at once, which needs too many registers. Other nodes keep their order.
 // Law: in_order_of_use keeps the meaning, and never adds nodes.
 constexpr ir::builder in_order_of_use(const ir::graph_view& g, std::int64_t samples) {
   ir::builder out(g);
@@ -43,22 +44,22 @@ constexpr ir::builder in_order_of_use(const ir::graph_view& g, std::int64_t samp
   return out;
 }
 
-/// The numbers among which the next one is chosen. A processor looks ahead 200 to 500 instructions, which is not enough for a function of two
-/// rows: the second begins too late. Measured on the Jacobian of 2 x 15: a window of 32 gains a tenth, 250 gains another tenth but compiles
-/// longer. 96 is between.
+/// in_order_of_latency() chooses the next number among so many numbers. A processor looks ahead 200 to 500 instructions. This is not enough for a
+/// function with two rows of results, because the second row begins too late. Measured on a 2 x 15 Jacobian: a window of 32 saves a tenth of the
+/// time, and 250 saves another tenth but takes longer to compile. 96 is a compromise.
 inline constexpr int looked_ahead = 96;
 
-/// The graph with numbers that wait for a division or a function after later numbers that do not wait. Of the numbers that need not wait, the
-/// first one is next, so that the order changes little and few numbers are alive. No number goes into the other half of a gradient.
+/// Moves numbers that wait for the result of a division or a function behind later numbers that need not wait. Of the numbers that need not wait,
+/// the first is next, so that the order changes little and few numbers are alive. No number moves to the other half of a gradient.
 /// Cost: a constant time for each operand, and for each of the few numbers whose operands are known. A search among all numbers that wait exceeded
-/// what clang evaluates, for the gradient of a model of five states.
+/// clang's limit of constant evaluation, for the gradient of a model of five states.
 // Law: in_order_of_latency keeps the meaning, and never adds nodes.
 constexpr ir::builder in_order_of_latency(const ir::graph_view& g, std::int64_t samples) {
   ir::builder out(g);
   ir::array<node_id> renamed(g.count, none);
   ir::array<int> known_at(g.count, 0), missing(g.count, 0);
   ir::array<char> waits(g.count, 0);
-  // The operands of all nodes as lists by what they read, each as 3 x reader + operand. -1 ends a list.
+  // For each node the list of its uses. A use is 3 * reader + the position of the operand. -1 ends a list.
   ir::array<int> first_use(g.count, -1), next_use(3 * g.count, -1);
   for (node_id id = 0; id < g.count; ++id)
     for (int k = 0; k < g[id].arity; ++k) {
@@ -68,9 +69,9 @@ constexpr ir::builder in_order_of_latency(const ir::graph_view& g, std::int64_t 
     }
   struct candidate {
     node_id id;
-    int at;  // when its operands are known
+    int at;  // the time at which its operands are known
   };
-  ir::array<candidate> ready;  // in their order
+  ir::array<candidate> ready;  // in ascending order of ids
   int waiting = 0;
   const auto operands_known_at = [&](node_id id) {
     int at = 0;

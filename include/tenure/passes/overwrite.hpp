@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Whether a result may be written into the memory of an argument. It may if every read of the argument is in an earlier step, or in the
-// kernel that writes the result, at the same element and in the same pass, in an update that gives the result, or in a branch or a loop where
-// this holds. A temporary may be written into the memory of another one by the same rule: see reuse_temporaries.
+// Whether a result may be written into the memory of an argument. This is allowed if every read of the argument is
+// - in an earlier step than the first write of the result,
+// - in the kernel that writes the result, if it reads each element before it writes this element, in the same pass or an earlier one,
+// - in an update step that computes the result, or in a loop or a branch that allows it.
+// The same rule decides whether a temporary gets the memory of another temporary: see reuse_temporaries.
 #pragma once
 
 #include <bit>
@@ -11,8 +13,8 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// When a plan reads an argument for the last time, or writes a result for the first time. In a fused step `place` stands for the elements,
-/// if each of them is read or written where it is computed, and `at` for the pass and the instruction.
+/// The last read of an argument, or the first write of a result. In a fused step `at` is the pass and the instruction. `place` is a number for the
+/// offset and the strides: equal numbers mean equal elements in each iteration of the kernel. It is negative if the use is not elementwise.
 struct use_of_memory {
   int step = 0, place = -1, at = 0;
 };
@@ -23,15 +25,15 @@ struct overwrite_sizes {
     return a.arguments <= b.arguments && a.results <= b.results && a.partners <= b.partners;
   }
 };
-/// An argument and a result, of a step that is no kernel.
+/// An argument and a result that may overwrite it, in a step that is not fused.
 struct overwritten_pair {
   int argument = 0, result = 0;
 };
 
-/// The answers for all pairs, by reference. A table of all pairs took half the time in which a step of Adam over 100 tensors compiles.
+/// Answers may(argument, result) for all pairs, by reference. A table of all pairs took half of the compile time of an Adam step over 100 tensors.
 struct overwrites_view {
-  const use_of_memory* read;     // the last one of each argument
-  const use_of_memory* written;  // the first one of each result
+  const use_of_memory* read;     // the last read of each argument
+  const use_of_memory* written;  // the first write of each result
   const overwritten_pair* partners;
   overwrite_sizes sizes;
 
@@ -48,11 +50,11 @@ struct overwrites_view {
 /// Equal strides have equal ids.
 constexpr bool same_elements(const access& a, const access& b) { return a.offset == b.offset && a.type == b.type && a.strides == b.strides; }
 
-/// Whether two accesses read and write the same elements in every call.
+/// Whether two accesses use the same elements in every call.
 struct in_every_call {
   constexpr bool operator()(const access& a, const access& b) const { return same_elements(a, b); }
 };
-/// Whether they do so in a call with these run-time extents and strides.
+/// Whether two accesses use the same elements in a call with these run-time extents and strides.
 struct in_one_call {
   const plan_view& plan;
   const std::int64_t* symbols;
@@ -64,7 +66,7 @@ struct in_one_call {
   }
 };
 
-/// Whether the kernel of the step stores each element of the result at the place where it loaded the argument, and after this load.
+/// Whether the kernel of the step stores each element of the result at the place of an element of the argument, after its last load of this element.
 template <class Same = in_every_call>
 constexpr bool overwrites_elementwise(const plan_view& p, const step& s, int argument_buffer, int result_buffer, const Same& same = {}) {
   const kernel& k = p.kernels[s.kernel];
@@ -87,7 +89,7 @@ constexpr bool overwrites_elementwise(const plan_view& p, const step& s, int arg
   return stored >= 0;
 }
 
-/// Whether the step changes the argument, and reads it nowhere else. Where both have one memory, it writes only what changes.
+/// Whether the step is an update of the argument, and reads it as no other operand. If both have the same memory, it writes only changed elements.
 template <class Same = in_every_call>
 constexpr bool overwrites_by_change(const plan_view& p, const step& s, int argument_buffer, int result_buffer, const Same& same = {}) {
   const ops::structural_record& record = ops::structural_record_of(s.op);
@@ -98,13 +100,13 @@ constexpr bool overwrites_by_change(const plan_view& p, const step& s, int argum
   return a[record.arity].buffer == result_buffer && same(a[record.changes], a[record.arity]);
 }
 
-/// No control-flow operation is known to write a result in the memory of an argument.
+/// Answers that no control-flow operation may write a result into the memory of an argument.
 struct no_control_flow {
   constexpr bool operator()(const plan_view&, const step&, int, int) const { return false; }
 };
 
 /// Whether result buffer j may have the memory of argument buffer i. in_control_flow(p, step, argument buffer, result buffer): whether the step
-/// is a control-flow operation that does so.
+/// is a control-flow operation that allows this.
 template <class InConstruct, class Same>
 constexpr bool may_overwrite(const plan_view& p, int i, int j, const InConstruct& in_control_flow, const Same& same) {
   const buffer &a = p.buffers[i], &r = p.buffers[j];
@@ -114,21 +116,21 @@ constexpr bool may_overwrite(const plan_view& p, int i, int j, const InConstruct
          (here && !fused && (overwrites_by_change(p, p.steps[a.last], i, j, same) || in_control_flow(p, p.steps[a.last], i, j)));
 }
 
-/// Where uses_in_kernels notes how a step uses a buffer, and whether it writes the buffer. Null: nowhere.
+/// The record in which uses_in_kernels notes the use of a buffer by a step (null: not noted), and whether the step writes the buffer.
 struct noted_use {
   use_of_memory* use = nullptr;
   bool writes = false;
 };
 
-/// overwrites_elementwise() for all pairs of a step, without the comparison of the two.
+/// Notes the uses of buffers in fused steps. With them, overwrites_elementwise() is answered for all pairs of a step without a loop over the pairs.
 class uses_in_kernels {
  public:
   constexpr explicit uses_in_kernels(const plan_view& p) : p_(p) {}
 
-  /// Notes the uses of the buffers in the fused step s. to(buffer) is a noted_use.
+  /// Notes the uses of the buffers in the fused step s. to(buffer) returns the noted_use of a buffer.
   template <class To>
   constexpr void note(int s, const To& to) {
-    places_.clear();  // the numbers of places are compared within a step
+    places_.clear();  // the numbers of places are compared only within a step
     const step& of = p_.steps[s];
     const kernel& k = p_.kernels[of.kernel];
     for (int i = 0; i < k.instruction_count; ++i) {
@@ -160,14 +162,14 @@ class uses_in_kernels {
   ir::array<access> places_;
 };
 
-/// The answers for so many arguments and results.
+/// Computes the answers for so many arguments and results.
 class overwrites {
  public:
-  // Cost: linear in the buffers and the instructions, if few accesses of a step differ in their elements.
+  // Cost: linear in the buffers and the instructions, if the accesses of a step have few different places.
   template <class InConstruct>
   constexpr overwrites(const plan_view& p, int arguments, int results, const InConstruct& in_control_flow)
       : read_(arguments, use_of_memory{always}), written_(results, use_of_memory{never}) {
-    ir::array<int> written_by(p.step_count, -1), next(p.buffer_count, -1);  // the results of a step as a chain of buffers
+    ir::array<int> written_by(p.step_count, -1), next(p.buffer_count, -1);  // for each step: a list of the result buffers that it writes first
     for (int i = 0; i < p.buffer_count; ++i) {
       const buffer& b = p.buffers[i];
       if (b.where == buffer::place::argument) read_[b.index].step = b.first < p.step_count ? b.last : never;
@@ -195,28 +197,27 @@ class overwrites {
   }
 
  private:
-  // The step of an argument that the plan does not have is `always`. That of an argument that no step reads, and of a result that the plan does
-  // not have, is `never`.
+  // The step is `always` for an argument that the plan does not have. It is `never` for an argument that no step reads, and for a result that the
+  // plan does not have.
   static constexpr int always = 2147483647, never = -1;
 
   ir::array<use_of_memory> read_, written_;
   ir::array<overwritten_pair> partners_;
 };
 
-/// Lets a temporary have the memory of another one of the same size that its kernel reads for the last time, where each element is read before
-/// it is written. So the gradient of logits is written over the logits.
-/// Cost: linear in the instructions of kernels that write one temporary and are the last to read another, if few accesses of a step differ in
-/// their elements.
+/// Gives a temporary the memory of another temporary of the same size, if the kernel that writes the first is the last to read the other and reads
+/// each element before it writes this element. For example, the gradient of logits is written over the logits.
+/// Cost: linear in the instructions of such kernels, if the accesses of a step have few different places.
 constexpr void reuse_temporaries(plan_builder& plan) {
   const plan_view p = plan.view();
-  ir::array<int> born(p.step_count, -1), dies(p.step_count, -1), next_born(p.buffer_count, -1), next_dies(p.buffer_count, -1);  // chains of buffers
-  // The chains begin with the newest buffer. If that is a product, its rows can be computed in blocks in the memory of the result, which would not be so
-  // if the result were written over a factor of the product.
+  ir::array<int> born(p.step_count, -1), dies(p.step_count, -1), next_born(p.buffer_count, -1), next_dies(p.buffer_count, -1);  // lists of buffers
+  // The lists begin with the newest buffer, so its memory is preferred. If it is a product, the product can be computed in blocks of rows in the
+  // memory of the result. This would not be possible if the result were written over a factor of the product.
   for (int i = 0; i < p.buffer_count; ++i) {
     const buffer& b = p.buffers[i];
     if (b.where != buffer::place::workspace || b.first >= p.step_count) continue;
     next_born[i] = born[b.first], born[b.first] = i;
-    // A gather may wait for the kernel that reads its rows. Then its memory has the rows of one block at a time.
+    // Not for a gather: the kernel that reads its rows may gather them block by block. Then the buffer has only the rows of one block at a time.
     const step& made_by = p.steps[b.first];
     if (made_by.is_fused() || made_by.op != ir::opcode::gather) next_dies[i] = dies[b.last], dies[b.last] = i;
   }
@@ -247,7 +248,7 @@ constexpr overwrites find_overwrites(const plan_view& p, int arguments, int resu
   return overwrites(p, arguments, results, in_control_flow);
 }
 
-/// The answers as a constant, in arrays of the sizes Sizes::value.
+/// The answers as a constexpr value, in arrays of the sizes Sizes::value.
 template <class Sizes>
 struct frozen_overwrites {
   static constexpr overwrite_sizes room = Sizes::value;
@@ -262,8 +263,8 @@ struct frozen_overwrites {
   constexpr bool may(int argument, int result) const { return view().may(argument, result); }
 };
 
-/// The same for one argument with run-time strides and one result, in a call with these extents and strides. If the argument is a row-major
-/// view, the answer is that for a tensor which owns its memory.
+/// Whether one result may overwrite one argument with run-time strides, in a call with these extents and strides. For a row-major view the answer is
+/// the same as for a tensor that owns its memory.
 inline bool overwrites_in_call(const plan_view& p, int argument, int result, const std::int64_t* symbols) {
   const auto find = [&](buffer::place where, int index) {
     int b = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Sums of pads over the iterations of a scan. If an iteration reads rows of a weight, its cotangent of the weight is a sum of pads, one for each row. All
-// iterations pad a row at the same place, so the sum over the iterations can be taken before the pad: each row has a carry of its size, and the pads
-// stand after the loop. The iteration is then elementwise: it runs as one kernel, and the carries stay in registers.
+// Sums of pads over the iterations of a scan. If an iteration reads rows of a weight, its cotangent of the weight is a sum of pads, one for each row.
+// All iterations pad a row at the same place, so the rows are summed over the iterations first, and padded once after the loop. Each row is a carry.
+// The iteration is then elementwise: it runs as one kernel, and the carries stay in registers.
 #pragma once
 
 #include <tenure/passes/derived_body.hpp>
@@ -13,12 +13,12 @@ class padded_sums {
  public:
   constexpr padded_sums(ir::builder& g, derived_body& body) : g_(g), body_(body) {}
 
-  /// Takes pads out of the cotangent `sum` of a capture, which is a sum. Returns the rest, or none.
+  /// Removes pads from the sum `sum`, the cotangent of a capture. Returns the other terms, or none if no term is left.
   constexpr ir::node_id take(int capture, ir::node_id sum) {
     return sum_of_others(g_, body_.first(), sum, [&](ir::node_id term) { return takes(capture, term); });
   }
 
-  /// Appends a carry for each part: the input, and its value after the iteration. Call it before the body is outlined.
+  /// Appends a carry for each part: its input to `carries`, and its next value to `next`. Call this function before the body is outlined.
   constexpr void add_carries(id_list& carries, id_list& next) {
     for (int i = 0; i < parts_.size(); ++i) {
       const ir::node_id carry = body_.input(parts_[i].type, parts_[i].shape);
@@ -27,11 +27,11 @@ class padded_sums {
       for (ir::node_id id = parts_[i].sum; is_view(g_[id].op); id = g_[id].in[0]) views_.push_back(g_[id]), view_of_.push_back(i);
     }
   }
-  /// Appends the values of these carries before the first iteration.
+  /// Appends the start values of these carries.
   constexpr void add_zeros(id_list& operands) {
     for (const one& p : parts_) operands.push_back(g_.constant(p.type, p.shape, 0));
   }
-  /// Calls accumulate(capture, cotangent) for each part, in its place. next_result() is the result of the next of these carries.
+  /// Pads the sum of each part and calls accumulate(capture, cotangent). next_result() returns the final values of the carries, one for each call.
   template <class Result, class Accumulate>
   constexpr void finish(Result next_result, Accumulate accumulate) {
     for (int i = 0; i < parts_.size(); ++i) {
@@ -49,7 +49,7 @@ class padded_sums {
  private:
   struct one {
     int capture;
-    ir::node_id sum, part;  // the cotangent, and what its pads put in its place
+    ir::node_id sum, part;  // the padded term, and its part without the pads
     dtype type;
     std::int16_t shape;
   };
@@ -69,10 +69,10 @@ class padded_sums {
   }
 
   static constexpr bool is_view(ir::opcode op) { return op == ir::opcode::pad || op == ir::opcode::reshape; }
-  /// A part with fewer elements is a few numbers, which the body may keep in registers anyway (scalarize.hpp). A part with more is in memory in
-  /// each iteration: then one sum is better than several.
+  /// Smaller parts may be scalars in registers anyway (scalarize.hpp). Larger parts are in memory in each iteration, and then one sum is better than
+  /// several sums.
   static constexpr std::int64_t fewest_elements = 8, max_elements = 32768;
-  static constexpr int max_parts = 64;  // a pass compares each with each
+  static constexpr int max_parts = 64;  // takes() compares each part with all others
   constexpr bool is_row(ir::node_id id) const {
     std::int64_t elements = 1;
     const extents& e = g_.shape_of(id);

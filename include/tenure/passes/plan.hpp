@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // A plan describes a program as records: buffers, and steps that read and write them. A step is a fused kernel (one loop nest that keeps
-// intermediate values in registers) or one opaque operation: one whose record states lowering::step, such as matmul.
+// intermediate values in registers) or one opaque operation. An operation is opaque if its record states lowering::step, as matmul does.
 //
-// A kernel walks an iteration space that is split into outer and inner dimensions. The inner dimensions are a row. An instruction runs for
-// each element or once for each row. The result of a row reduction is known after a pass over the row, so instructions that depend on it
-// run in the next pass. softmax has three passes over a row, which stays in cache.
+// A kernel walks an iteration space that is split into outer and inner dimensions. The inner dimensions are the row. An instruction runs once for
+// each element or once for each row. The result of a row reduction is known after a pass over the row. Instructions that depend on this result
+// run in the next pass. softmax has three passes over a row, and the row stays in cache.
 #pragma once
 
 #include <tenure/ir/graph.hpp>
@@ -12,8 +12,8 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// A product of a number and run-time extents. Sizes, strides and offsets have this form. The symbols of the extents are packed in
-/// ascending order, eight bits each, and one is added to each so that 0 means no symbol.
+/// A product of a number and run-time extents. Sizes, strides and offsets have this form. `symbols` has the symbols of the extents in ascending
+/// order, eight bits each. Symbol k is stored as k + 1, so that 0 means no symbol.
 struct symbolic_size {
   std::int64_t factor = 0;
   std::uint64_t symbols = 0;
@@ -29,7 +29,7 @@ constexpr symbolic_size symbolic_size_of(std::int64_t extent) {
 }
 constexpr symbolic_size operator*(const symbolic_size& a, const symbolic_size& b) {
   symbolic_size r{a.factor * b.factor, a.symbols | b.symbols};
-  if (r.factor == 0) return {};  // without symbols: the bitwise or of two lists of symbols is no valid list
+  if (r.factor == 0) return {};  // without symbols, because the bitwise or above is not a valid list of symbols
   if (a.symbols == 0 || b.symbols == 0) return r;
   r.symbols = 0;
   std::uint64_t x = a.symbols, y = b.symbols;
@@ -43,7 +43,7 @@ constexpr symbolic_size operator*(const symbolic_size& a, const symbolic_size& b
   }
   return r;
 }
-/// The value of the product, given the run-time extents.
+/// The value of the product, given the values of all symbols.
 constexpr std::int64_t value_of(const symbolic_size& n, const std::int64_t* symbols) {
   std::int64_t v = n.factor;
   for (std::uint64_t s = n.symbols; s != 0; s >>= 8) v *= symbols[(s & 255) - 1];
@@ -55,12 +55,12 @@ struct buffer {
   dtype type = dtype::float32;
   int index = 0;  // argument or result number
   symbolic_size elements{};
-  int first = 0, last = 0;    // the first step that uses it, and the last
-  int in_place_of = -1;       // of a temporary: another one, whose memory it has from its first step on
-  bool is_passed_on = false;  // another temporary has its memory after its last step
+  int first = 0, last = 0;    // the first and the last step that use the buffer
+  int in_place_of = -1;       // for a temporary: the temporary whose memory it takes over in step `first`; -1: none
+  bool is_passed_on = false;  // another temporary takes over the memory in step `last`
 };
 
-/// The distance of neighbours along each axis. A plan stores equal strides once, and equal strides have equal ids.
+/// The distance in memory between neighbours along each axis, in elements. A plan stores equal strides once: equal strides have equal ids.
 struct strides {
   symbolic_size along[max_rank] = {};
 
@@ -74,9 +74,9 @@ struct strides {
   }
 };
 
-/// A buffer and the strides to read or write it. They follow the dimensions of a kernel, or the axes of the operand of an opaque step.
+/// A buffer and the strides to read or write it: one for each dimension of a kernel, or for each axis of the operand of an opaque step.
 struct access {
-  static constexpr int counting = -1;  // no buffer: the value is the position, and `offset` is the first one
+  static constexpr int counting = -1;  // no buffer: the value of an element is the sum of the offset and of index times stride
   static constexpr int nowhere = -2;   // no buffer: nothing reads this result of a control-flow operation
   int buffer = counting;
   dtype type = dtype::float32;
@@ -90,14 +90,14 @@ struct access {
 struct instruction {
   enum class kind : std::uint8_t { load, constant, compute, reduce_row, reduce_columns, reduce_all, store };
   kind what = kind::compute;
-  ir::opcode op = ir::opcode::copy;  // of a compute instruction: the operation
+  ir::opcode op = ir::opcode::copy;  // for a compute instruction: the operation
   bool is_mask = false;              // the value is a mask (bool)
   bool row = false;                  // one value for each row, not for each element
   int phase = 0;                     // the first pass over the row in which the value is known
-  unsigned passes = 0;               // the passes that compute it
+  unsigned passes = 0;               // bit mask of the passes that compute the value
   int in[3] = {-1, -1, -1};
   std::int64_t bits = 0;  // constant: the value as in a node; reduction: its kind
-  int access = -1;  // of a compute: memory in which its first pass keeps the value for later passes
+  int access = -1;  // load, store, reduction: the access in the step; compute: the access to memory that keeps the value for later passes
 
   constexpr bool runs_in(int pass) const { return (passes >> pass & 1) != 0; }
   constexpr bool ran_before(int pass) const { return (passes & ((1u << pass) - 1)) != 0; }
@@ -111,7 +111,7 @@ struct instruction {
   constexpr bool reduces() const { return what == kind::reduce_row || what == kind::reduce_columns || what == kind::reduce_all; }
   constexpr ir::reduction reduction() const { return static_cast<ir::reduction>(bits); }
 
-  /// Whether two instructions are equal. Passes and the memory between passes are not compared, because they follow from the other
+  /// Whether two instructions are equal. `passes` and the memory of a compute instruction are not compared, because they follow from the other
   /// instructions of the kernel.
   constexpr bool does_as(const instruction& x) const {
     return what == x.what && op == x.op && is_mask == x.is_mask && row == x.row && phase == x.phase && in[0] == x.in[0] && in[1] == x.in[1] &&
@@ -119,27 +119,27 @@ struct instruction {
   }
 };
 
-/// A loop nest. Several steps can share it. They differ in the buffers and offsets of their accesses.
+/// A loop nest. Several steps can share a kernel. These steps differ only in the buffers and offsets of their accesses.
 struct kernel {
   dtype lane = dtype::float32;
   std::int8_t outer = 0, inner = 0;
   std::uint8_t passes = 1;
   symbolic_size extent[max_rank] = {};
   int first_instruction = 0, instruction_count = 0;
-  int first_access = 0, access_count = 0;  // of the first step that runs it
+  int first_access = 0, access_count = 0;  // the accesses of the first step that runs the kernel
 };
 
-/// A fused step has a kernel. An opaque step has none: it has a node and the operation of this node.
+/// A fused step has a kernel. An opaque step has a node and the operation of this node instead.
 struct step {
   int kernel = -1;
   ir::node_id node = ir::none;
   ir::opcode op = ir::opcode::copy;
-  int first_access = 0, access_count = 0;  // opaque: operands, then the results
+  int first_access = 0, access_count = 0;  // for an opaque step: the operands, then the results
 
   constexpr bool is_fused() const { return kernel >= 0; }
 };
 
-/// A plan by reference, to read it.
+/// A read-only reference to a plan.
 struct plan_view {
   ir::graph_view graph;
   const buffer* buffers = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// A graph as text, with one node in each line: `%3 = mul %1, %2 : float32[5,3]`. It is for people, and golden tests compare it.
+// A graph as text, with one node in each line: `%3 = mul %1, %2 : float32[5,3]`. People read this text, and golden tests compare it.
 #pragma once
 
 #include <iterator>
@@ -13,7 +13,7 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// A text to which << appends. <ostream> could do the same, but it costs nvcc 0.15 s for every .cu file.
+/// A text to which << appends. <ostream> could replace this class, but it costs nvcc 0.15 s for every .cu file.
 class writer {
  public:
   writer& operator<<(const char* s) { return text_ += s, *this; }
@@ -61,7 +61,7 @@ inline void print_shape(writer& out, const ir::graph_view& g, const extents& s) 
   out << ']';
 }
 
-/// The kind of a control-flow operation, and for a scan its iterations.
+/// Prints the kind of a control-flow operation, and for a scan the number and the direction of the iterations.
 inline void print_control_flow(writer& out, const ir::graph_view& g, const ir::control_flow& c) {
   constexpr const char* kinds[] = {"scan", "while_loop", "reverse_while", "cond", "extern_op", "custom_jvp", "custom_vjp", "checkpoint"};
   out << ": " << kinds[static_cast<int>(c.what)];
@@ -116,12 +116,12 @@ inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
   print_shape(out, g, g.shape_of(id));
 }
 
-/// The number of bodies that are printed. That of an external function only has the shapes of its results.
+/// The number of bodies that are printed. The body of an external function is not printed, because it only states shapes.
 constexpr int printed_bodies(const ir::control_flow& c) {
   return c.what == ir::control_flow::kind::external || c.bodies[0] < 0 ? 0 : c.bodies[1] < 0 ? 1 : 2;
 }
 
-/// What body b of a control-flow operation computes.
+/// The title of body b of a control-flow operation.
 inline const char* name_of_body(const ir::control_flow& c, int b) {
   using kind = ir::control_flow::kind;
   if (c.what == kind::while_loop) return b == 0 ? "condition" : "iteration";
@@ -130,7 +130,7 @@ inline const char* name_of_body(const ir::control_flow& c, int b) {
   return c.what == kind::scan ? "iteration" : c.what == kind::checkpoint ? "again" : "rule";
 }
 
-/// The bodies of a control-flow operation stand below it, indented, as they were written: before the passes, which each body goes through by itself.
+/// Prints a graph. The bodies of a control-flow operation are printed below it, indented, as traced: the passes rewrite each body separately, later.
 inline void print_graph(writer& out, const ir::graph_view& g, int depth = 0) {
   const auto indent = [&](int by) {
     for (int i = 0; i < by; ++i) out << "  ";

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
-// Which values the cotangents of results reach, also in loops, branches and rules: those to which reverse() adds a cotangent. activity.hpp goes the
-// other way. A value that none reaches has no cotangent, and that is not a cotangent of zeros: zeros times an infinite partial derivative are
-// NaN, and the products are work. Cost: a sweep over each body, and a few for one whose carries reach each other.
+// Which values the cotangents of results reach, also in loops, branches and rules: the values to which reverse() adds a cotangent. activity.hpp goes
+// from operands to results. Other values have no cotangent, which is better than a cotangent of zeros: zeros times an infinite partial derivative
+// are NaN, and the products take time. Cost: a sweep over each body, and a few sweeps for a body whose carries reach each other.
 #pragma once
 
 #include <tenure/passes/activity.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
-/// The mark of a value that need not have this one in each run: a loop may take no iteration.
+/// The mark of a value that may have no cotangent, because its loop may run no iteration. Otherwise the value has `mark`.
 constexpr char sometimes(char mark) { return mark ? char{is_sometimes} : char{is_never}; }
 
-/// What the cotangents of the results of a control-flow operation reach. A mark says when there is a cotangent; where there is none, zeros stand in its place.
-/// `outputs` are those of the body of the results: a carry, in all iterations.
+/// What the cotangents of the results of a control-flow operation reach. A mark says when a cotangent exists. Otherwise zeros stand for it.
+/// `outputs` are the marks of the outputs of the body of the results. The mark of a carry is for all iterations.
 struct reach {
   mark_list outputs, of_first, of_second, operands;
 
@@ -22,7 +22,7 @@ struct reach {
 
 constexpr void spread_back(const ir::graph_view& g, const char* active, char* reached);
 
-/// The marks of the inputs of a body, given those of its outputs. Only active nodes have a derivative.
+/// The marks of the inputs of a body, given the marks of its outputs. Only active nodes have a derivative.
 constexpr mark_list inputs_reached(const ir::graph_view& body, const mark_list& active, const mark_list& outputs) {
   mark_list reached(body.count + 1, 0), inputs(body.input_count, 0);
   for (int i = 0; i < outputs.size(); ++i)
@@ -32,7 +32,8 @@ constexpr mark_list inputs_reached(const ir::graph_view& body, const mark_list& 
     if (const ir::node& n = body.nodes[id]; n.op == ir::opcode::input) inputs[static_cast<int>(n.attr)] = reached[id];
   return inputs;
 }
-/// The same in all iterations. The first `count` outputs are the carries: each is an input of the iteration that comes before it in this direction.
+/// The marks of the inputs of a body that a loop repeats. The first `count` outputs are the carries. Joins the mark of each carry before an iteration
+/// to its mark after the iteration, until nothing changes.
 constexpr mark_list reached_over_iterations(const ir::graph_view& body, const mark_list& active_inputs, mark_list& outputs, int count) {
   const mark_list active = marks_of_body<by_derivative>(body, active_inputs);
   mark_list inputs;
@@ -48,7 +49,8 @@ constexpr mark_list reached_over_iterations(const ir::graph_view& body, const ma
   return inputs;
 }
 
-/// A custom derivative: its results are operands of it, and a rule or a second computation gives the cotangents of others.
+/// The marks of the operands of a custom derivative. Its results are equal to operands, and a rule or a second computation gives the cotangents of
+/// other operands.
 constexpr mark_list reached_by_custom_derivative(const ir::graph_view& g, const ir::control_flow& c, const id_list& ids, const mark_list& active, const mark_list& results) {
   using kind = ir::control_flow::kind;
   mark_list reached(active.size(), 0), inputs, outputs;
@@ -72,7 +74,7 @@ constexpr mark_list reached_by_custom_derivative(const ir::graph_view& g, const 
   if (is_checkpoint) {
     for (int i = 0; i < body.input_count; ++i) from(i, c.own_operands() + i);
     for (int i = 0; i < c.carries; ++i) outputs.push_back(results[i]);
-  } else {  // the rule takes the arguments and then the tangents of those that are floating, in which it is linear
+  } else {  // the rule takes the arguments and then the tangents of floating arguments. It is linear in the tangents
     int input = c.scanned;
     for (int i = first; i < end; ++i)
       if (is_floating(g[ids[i]].type)) from(input++, i);
@@ -85,7 +87,7 @@ constexpr mark_list reached_by_custom_derivative(const ir::graph_view& g, const 
   return reached;
 }
 
-/// A loop or a branch. `f`: what is active in it.
+/// The reach of a loop or a branch. `f` says what is active in its bodies.
 constexpr reach reached_in_bodies(const ir::graph_view& g, const ir::control_flow& c, const id_list& ids, const flow& f, const mark_list& results) {
   using kind = ir::control_flow::kind;
   reach r;
@@ -96,7 +98,7 @@ constexpr reach reached_in_bodies(const ir::graph_view& g, const ir::control_flo
   r.operands.resize(ids.size(), 0);
   if (c.what == kind::cond) {
     for (int b = 0; b < 2; ++b) r.inputs(b) = inputs_reached(body(b), marks_of_body<by_derivative>(body(b), f.inputs(b)), r.outputs);
-    for (int i = 1; i < ids.size(); ++i) {  // each operand once, though both branches may capture it
+    for (int i = 1; i < ids.size(); ++i) {  // joins both branches, because both may capture an operand
       char of_branch[2] = {};
       for (int k = 1; k < ids.size(); ++k) {
         const int b = k > c.captures[0] ? 1 : 0;
@@ -108,7 +110,7 @@ constexpr reach reached_in_bodies(const ir::graph_view& g, const ir::control_flo
   }
   if (c.what == kind::scan) r.of_first = reached_over_iterations(body(0), f.of_first, r.outputs, c.carries);
   if (c.what == kind::while_loop) r.of_second = reached_over_iterations(body(1), f.of_second, r.outputs, c.carries);
-  if (is_reverse_while) {  // its iterations are linear in the carries, whose cotangents come from its results
+  if (is_reverse_while) {  // its iterations are linear in the carries, and the cotangents of the carries come from its results
     mark_list of_carries(body(1).input_count, 0), states;
     for (int i = 0; i < c.carries; ++i) of_carries[i] = 1;
     reached_over_iterations(body(1), of_carries, r.outputs, c.carries);

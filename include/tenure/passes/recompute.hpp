@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
-// Chooses what a later kernel reads and what it computes again. A value that one kernel computes and another reads costs a write and a read
-// of memory, and the memory itself, in a gradient from the forward half to the backward half. If the value is a few cheap operations
-// on what the second kernel reads anyway, it is computed again there. So a gradient keeps matrix products, reductions and functions like
-// tanh, and no values between them.
-// A function, a division or a reduction is never computed twice: it takes longer than reading its result. Random bits are an exception: they
-// come from a key, so that a mask of dropout takes no memory between the two halves.
-// What a bool decides is computed again from the bool, which takes an eighth of the memory of a double.
+// Chooses which values of earlier kernels a kernel reads and which it computes again. A value that one kernel computes and another reads costs a
+// write and a read of memory. In a gradient it also needs the memory from the forward half to the backward half. If a few cheap operations on
+// values that the second kernel reads anyway give the value, the second kernel computes it again. So the residuals of a gradient are matrix
+// products, reductions and functions like tanh, and not the cheap values between them.
+// A function, a division or a reduction is never computed twice, because this takes longer than reading its result. Random bits are an exception:
+// they are computed again from their key, so that a mask of dropout needs no memory between the two halves.
+// A value that is selected by a bool is computed again from the bool, which takes an eighth of the memory of a double.
 // Law: recompute keeps the meaning, and the steps read and write no more bytes than before.
-// Cost: a constant time for each operand of each kernel, because what is computed again for one value is limited.
+// Cost: a constant time for each operand of each kernel, because work_for_a_read limits the work for one value.
 #pragma once
 
 #include <tenure/passes/fuse.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
-/// Operations that replace one read. A value in the second-level cache takes about as long as 16 additions.
+/// So many operations may replace one read. A read from the second-level cache takes about as long as 16 additions.
 inline constexpr int work_for_a_read = 16;
 
 class recomputer {
@@ -54,30 +54,30 @@ class recomputer {
 
  private:
   static constexpr int nobody = -1, several = -2;
-  // What a value needs that the kernel does not read: nothing, one node, or more than that.
+  // The nodes that a value needs and that the kernel does not read: no node, one node (its id), or more nodes.
   static constexpr ir::node_id nothing = -1, too_much = -2;
 
   /// The data of a node for one kernel, `of`.
   struct note {
     int of = -1;          // the kernel for which `missing` and `work` are known
-    int read_by = -1;     // the last kernel that was found to read it
-    int stays_for = -1;   // the last kernel that reads it from memory in any case: through a view, or to copy it
-    int chosen_in = -1;   // the last kernel that computes it again
+    int read_by = -1;     // the last kernel that was found to read the node
+    int stays_for = -1;   // the last kernel that must read the node from memory: through a view, or to copy it
+    int chosen_in = -1;   // the last kernel that computes the node again
     ir::node_id missing = nothing;
-    int work = 0;         // operations
-    // Of a missing node: the bytes of an element that reading it would save in kernel counted_in, of reads and writes, and of memory.
+    int work = 0;         // the number of operations to compute the node again
+    // For a missing node: if kernel counted_in reads it, so many bytes of reads and writes (saves) and of memory (frees) are saved for an element.
     int saves = 0, frees = 0, counted_in = -1;
-    int copies = -1;      // head of its list in copies_
+    int copies = -1;      // head of the list of copies of the node in copies_
   };
   /// A node that a kernel computes again.
   struct copy {
     ir::node_id id;
     int kernel;
-    int next;  // another kernel's copy of the same node
+    int next;  // a copy of the same node in another kernel
     ir::node_id emitted = ir::none;
   };
 
-  /// Collects the nodes of each kernel, and who reads each node.
+  /// Collects the nodes of each kernel, and the reader of each node.
   constexpr void collect() {
     next_.resize(g_.count, ir::none), head_.resize(groups_.count, ir::none), reader_.resize(g_.count, nobody);
     all_notes_.resize(g_.count);
@@ -129,8 +129,8 @@ class recomputer {
       leaf.frees += is_only_reader ? bytes_of(id) : 0;
     }
     if (!is_any) return;
-    // A node that is not read yet costs a read, and a write if nothing else reads it. The result of a product that one kernel reads may
-    // never reach memory (epilogue.hpp), so it is not read for this.
+    // A missing node costs a read, and a write if the node is not in memory. A missing result of an opaque step is not used if only one kernel reads
+    // it: such a product may never reach memory (epilogue.hpp).
     int nodes = groups_.at[p].nodes;
     for (const ir::node_id id : reads) {
       if (notes_[id].chosen_in == p || notes_[id].of != p || notes_[id].missing < 0 || notes_[id].work > work_for_a_read) continue;
@@ -157,14 +157,14 @@ class recomputer {
     return groups_.of[id] != p && n.op >= ir::opcode::pointwise && groups_.of[id] >= 0 && n.shape == groups_.at[p].space &&
            (ops::effort_of(n.op) == ops::effort::arithmetic || n.op == ops::code_of<ops::random_unit>()) && lane_of(g_, id) == groups_.at[p].lane;
   }
-  /// Whether it is one value for many elements, as a bias or the mean of a row. It costs little to read.
+  /// Whether x repeats a smaller value, such as a bias or the mean of a row. Such a value costs little to read.
   constexpr bool is_small(ir::node_id id) const {
     const ir::node& n = g_.nodes[id];
     if (n.op != ir::opcode::broadcast) return false;
     return !same_but_ones(g_.shapes[n.shape], g_.shape_of(n.in[0]));
   }
 
-  /// What kernel p lacks to compute the node. Sets the work.
+  /// Returns the node that kernel p does not read and needs to compute the node again, or `nothing` or `too_much`. Sets the work.
   constexpr ir::node_id missing_for(ir::node_id id, int p) {
     note& n = notes_[id];
     if (n.of == p) return n.missing;
@@ -177,7 +177,7 @@ class recomputer {
       ir::node_id missing = x;
       if (is_cheap(x, p)) {
         const ir::node_id below = missing_for(x, p);
-        const bool is_read = below != nothing && bytes_of(x) < bytes_of(id);  // a bool takes less memory than what it is computed from
+        const bool is_read = below != nothing && bytes_of(x) < bytes_of(id);  // a bool takes less memory than the values from which it is computed
         if (!is_read) missing = below, n.work += notes_[x].work;
       }
       if (missing == nothing) continue;
@@ -213,7 +213,7 @@ class recomputer {
   ir::graph_view g_;
   fusion_groups_view groups_;
   ir::array<ir::node_id> next_, head_;  // the nodes of each kernel
-  ir::array<int> reader_;               // by root: the other kernel that reads it, nobody, or several
+  ir::array<int> reader_;               // for each root: the other kernel that reads it, nobody, or several
   ir::array<note> all_notes_;
   note* notes_ = nullptr;
   ir::array<copy> copies_;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// Lists what a program keeps from the forward half of a derivative for the backward half.
+// Lists the residuals of a program: the values that the forward half of a derivative computes and the backward half reads.
 #pragma once
 
 #include <tenure/passes/fuse.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
-/// The nodes whose memory is temporary, which a step of the forward half computes and a step of the backward half reads, in ascending order.
-/// Arguments and results do not count, because their memory belongs to the caller. What a loop keeps of each iteration is a result of the loop.
+/// The residuals in temporary memory, in ascending order: a step of the forward half computes them, and a step of the backward half reads them.
+/// Arguments and results do not count, because their memory belongs to the caller. The residuals of a loop are results of the loop.
 constexpr ir::array<ir::node_id> residuals_of_backward(const ir::graph_view& g, const fusion_groups_view& c) {
   ir::array<ir::node_id> residuals;
   if (g.backward_from == 0) return residuals;

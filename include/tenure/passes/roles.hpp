@@ -15,14 +15,15 @@ constexpr bool is_view(ir::opcode op) { return lowering_of(op) == ops::lowering:
 constexpr bool is_opaque(ir::opcode op) { return lowering_of(op) == ops::lowering::step; }
 constexpr bool is_fused(ir::opcode op) { return lowering_of(op) == ops::lowering::kernel; }
 
-/// Whether the node stands for memory that a control-flow operation writes.
+/// Whether the node is memory that a control-flow operation writes.
 constexpr bool is_result(ir::opcode op) { return lowering_of(op) == ops::lowering::result; }
 
-/// Whether a kernel can compute the node in a part of a concat, as nested concats are: it stores by strides. A sum accumulates in its own memory.
+/// Whether the node can be computed in a part of a concat. A kernel can do this, because it stores by strides, and so can a nested concat. A reduction
+/// cannot, because it accumulates in separate memory.
 constexpr bool stores_by_strides(ir::opcode op) { return op == ir::opcode::concat || (is_fused(op) && op != ir::opcode::reduce); }
 
 using ir::below_reshapes;
-/// The node whose memory a chain of views shows. For a builder and for the view of a graph.
+/// The node below a chain of views, which has the memory. `g` is a builder or the view of a graph.
 template <class Graph>
 constexpr ir::node_id below_views(const Graph& g, ir::node_id id) {
   while (is_view(g[id].op)) id = g[id].in[0];

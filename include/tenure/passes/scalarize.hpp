@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// Small functions over many samples. vmap gives each operation of one sample the axis of the samples, so a camera or a 3 x 3 matrix becomes
-// many steps over arrays [samples, few numbers], whose rows are shorter than a register. This pass replaces such an array by its numbers: one
-// node [samples, 1] for each number of a sample. Then the nodes share one kernel, whose lanes are samples. It reads and writes the arrays by
-// strides, and intermediate values stay in registers. Slices, concats, permutations and zeros of paddings are gone.
+// Rewrites small functions over many samples. vmap adds the axis of the samples to each operation. So a camera or a 3 x 3 matrix becomes many steps
+// over arrays [samples, few numbers], whose rows are shorter than a register. This pass replaces such an array by one node [samples, 1] for each
+// number of a sample. These nodes share one kernel, whose lanes are samples. The kernel reads and writes the arrays by strides, and intermediate
+// values stay in registers. Slices, concats, permutations and the zeros of pads disappear.
 // Law: scalarize keeps infinities and NaN in their places, and keeps values up to rounding.
-// Cost: a node for each number. A region with more than most_scalar_operations stays as it is.
+// Cost: a node for each number. A region with more than max_scalar_operations stays as it is.
 #pragma once
 
 #include <tenure/passes/algebra.hpp>
@@ -12,21 +12,22 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// The numbers that an array of a region may have for each sample: a 6 x 6 matrix.
+/// The maximum number of elements of an array of a region for each sample: a 6 x 6 matrix.
 inline constexpr std::int64_t max_scalars = 36;
-/// The arithmetic operations of a region for each sample. More take long to compile, and need many kernels.
+/// The maximum number of arithmetic operations of a region for each sample. More operations take long to compile, and need many kernels.
 inline constexpr std::int64_t max_scalar_operations = 768;
-/// The same for a product with a matrix that all samples share. Otherwise it is one product for all samples, which does well if it is not tiny.
+/// The maximum for a product with a matrix that all samples share. A larger product stays one product for all samples, which is fast.
 inline constexpr std::int64_t max_shared_operations = 128;
-/// A row of so many numbers fills a register of a kernel over arrays. Such a kernel reads slices of it in place, adds and sums it.
+/// A row of so many numbers fills a register, so a kernel over arrays is fast: it reads slices of such rows in place, adds them and sums them up.
 inline constexpr std::int64_t wide_row = 8;
-/// What an operation between short rows costs a kernel over arrays, in operations on numbers: about a step of its own.
+/// The cost of a node that splits or combines short rows in a kernel over arrays, in operations on numbers: about a separate step.
 inline constexpr std::int64_t cost_of_short_rows = 16;
-/// As many samples as a register has doubles. With 8 samples a maximum over 6 x 6 takes an eighth of the time of a kernel over arrays, with 32 a tenth.
+/// The number of doubles in a register. With 8 samples a maximum over 6 x 6 takes an eighth of the time of a kernel over arrays, with 32 a tenth.
 inline constexpr std::int64_t min_samples = 8;
 
 namespace rules {
-/// (-x) * y as the operand of a sum: its sign becomes that of the sum. Derivatives of differences and quotients end so.
+/// Whether x is a product with a negated factor. As an operand of a sum it is subtracted without the sign. Derivatives of differences and quotients
+/// end with such products.
 constexpr bool is_negative_product(const value& x) {
   return x.node().op == opcode::mul && (operand_of(x, 0).node().op == opcode::neg || operand_of(x, 1).node().op == opcode::neg);
 }
@@ -73,9 +74,9 @@ class scalarizer {
  private:
   using opcode = ir::opcode;
 
-  // ---- which nodes ---------------------------------------------------------------------------------------------------
+  // ---- the choice of nodes -------------------------------------------------------------------------------------------
 
-  /// The numbers of one sample, or 0 where the array has no samples or an extent is not static.
+  /// The number of elements for one sample, or 0 if the array has no axis of samples or an extent is not static.
   constexpr std::int64_t scalars(const extents& s) const {
     if (s.rank == 0 || s[0] != samples_) return 0;
     std::int64_t n = 1;
@@ -85,7 +86,7 @@ class scalarizer {
   constexpr std::int64_t scalars(node_id id) const { return scalars(g_.shape_of(id)); }
   constexpr bool is_small(node_id id) const { return scalars(id) > 0 && scalars(id) <= max_scalars; }
 
-  /// The axis of the operand of a broadcast that holds the samples, or -1 if all samples share the operand.
+  /// The axis of samples of the operand of a broadcast, or -1 if all samples share the operand.
   constexpr int sample_axis(const ir::node& broadcast) const {
     const extents& from = g_.shape_of(broadcast.in[0]);
     for (int i = 0; i < from.rank; ++i)
@@ -93,8 +94,8 @@ class scalarizer {
     return -1;
   }
 
-  /// A product of rows of samples with a matrix that all samples share: [samples, ..., k] x [k, n]. vmap makes one product of all rows, and
-  /// reshapes its operand and its result.
+  /// A product of rows of samples with a matrix that all samples share: [samples, ..., k] x [k, n]. vmap makes one product of all rows, between
+  /// reshapes of its left operand and of its result.
   struct shared_product {
     node_id rows = none, matrix = none;
   };
@@ -109,7 +110,7 @@ class scalarizer {
     return has_whole_rows ? shared_product{left, n.in[1]} : shared_product{};
   }
 
-  /// Whether the node computes each sample alone, from few numbers.
+  /// Whether the node computes each sample separately, from few numbers.
   constexpr bool is_eligible(node_id id) const {
     if (!is_small(id)) return false;
     const ir::node& n = g_[id];
@@ -133,7 +134,7 @@ class scalarizer {
 
   constexpr bool is_shared_product(node_id id) const { return shared_product_of(id).rows != none && operations(id) <= max_shared_operations; }
 
-  /// The arithmetic operations for each sample.
+  /// The number of arithmetic operations for each sample.
   constexpr std::int64_t operations(node_id id) const {
     const ir::node& n = g_[id];
     if (const shared_product p = shared_product_of(id); p.rows != none) return 2 * scalars(id) * g_.shape_of(p.matrix)[0];
@@ -142,7 +143,7 @@ class scalarizer {
     const extents& left = g_.shape_of(n.in[0]);
     return 2 * scalars(id) * left[left.rank - 1];
   }
-  /// The numbers of the last axis after that of the samples, not counting axes of extent 1.
+  /// The extent of the last axis whose extent is not 1, without the axis of samples; 1 if there is no such axis.
   constexpr std::int64_t row(node_id id) const {
     const extents& s = g_.shape_of(id);
     for (int a = s.rank - 1; a > 0; --a)
@@ -151,7 +152,7 @@ class scalarizer {
   }
   constexpr bool is_wide(node_id id) const { return row(id) >= wide_row; }
 
-  /// How many operations scalars save over arrays. Kernels over arrays are slow where a node takes short rows apart or combines them.
+  /// The operations that scalars save. Kernels over arrays are slow if a node splits short rows or combines them.
   constexpr std::int64_t gain(node_id id) const {
     const ir::node& n = g_[id];
     bool is_short = false;
@@ -167,7 +168,7 @@ class scalarizer {
     }
     return is_short ? cost_of_short_rows : 0;
   }
-  /// The operations that a kernel over arrays does well: on whole rows. A sum of padded arrays has none: it puts parts in their places.
+  /// The operations on whole wide rows, for which a kernel over arrays is fast. A sum of pads does not count, because it only assembles parts.
   constexpr std::int64_t whole_rows(node_id id, const ir::array<char>& is_assembled) const {
     const ir::node& n = g_[id];
     const bool is_product = n.op == opcode::matmul || shared_product_of(id).rows != none;
@@ -175,9 +176,9 @@ class scalarizer {
     return is_row ? operations(id) : 0;
   }
 
-  /// Marks the regions that gain: connected nodes, not too many, of which more are on short rows than on whole ones.
+  /// Marks the regions of connected nodes that gain: not too many operations, and more of them saved on short rows than lost on whole rows.
   constexpr void choose() {
-    ir::array<int> region(g_.count, none);  // a node of the region, from which others are found
+    ir::array<int> region(g_.count, none);  // union-find over eligible nodes; the root stands for the region
     const auto root = [&](int i) {
       while (region[i] != i) i = region[i] = region[region[i]];
       return i;
@@ -212,7 +213,7 @@ class scalarizer {
 
   // ---- arrays and their numbers --------------------------------------------------------------------------------------
 
-  /// The position of an element in row-major order, given its indices. First = 1: of a number in its sample, without the axis of the samples.
+  /// The position of an element in row-major order, given its indices. First = 1: the position within the sample, without the axis of the samples.
   template <int First>
   static constexpr std::int64_t position(const extents& s, const std::int64_t* index) {
     std::int64_t at = 0;
@@ -227,7 +228,7 @@ class scalarizer {
     }
   }
 
-  /// One element of x along each axis from `first` on.
+  /// A slice of x with one element along each axis from `first` on. `position` is the position of the element in row-major order.
   constexpr ops::value element_of(ops::value x, int first, std::int64_t position) {
     const extents s = x.shape();
     for (int a = s.rank - 1; a >= first; --a) {
@@ -250,13 +251,13 @@ class scalarizer {
     if (scalars_[slot] == none) scalars_[slot] = ops::reshape_to(element_of({out_, whole_[id]}, 1, at), {2, {samples_, 1}}).id;
     return scalars_[slot];
   }
-  /// Element `at` of an array that all samples share, for each sample.
+  /// Element `at` of an array that all samples share, repeated for each sample.
   constexpr node_id shared_scalar(node_id id, std::int64_t at) {
     if (double known = 0; is_known(id, at, known)) return out_.constant(g_[id].type, scalar_, known);
     const ops::value one = ops::reshape_to(element_of({out_, whole(id)}, 0, at), {});
     return ops::broadcast_along(one, scalar_, 0).id;
   }
-  /// Computes element `at` of an array of constants, as the unit vectors of a Jacobian. Then products with them are simplified.
+  /// Computes element `at` of an array if it is known at compile time, as in the unit vectors of a Jacobian. Then products with it are simplified.
   constexpr bool is_known(node_id id, std::int64_t at, double& found) const {
     const ir::node& n = g_[id];
     const extents& s = g_.shapes[n.shape];
@@ -301,7 +302,7 @@ class scalarizer {
     found = found == other;
     return true;
   }
-  /// Whether position `at` of a padded axis is one of the `extent` elements of the operand. Then `at` becomes the position of this element.
+  /// Whether position `at` of a padded axis is an element of the operand, which has `extent` elements. If so, `at` becomes the position in the operand.
   static constexpr bool padded_from(const ir::node& pad, std::int64_t extent, std::int64_t& at) {
     const std::int64_t behind = at - pad.start, from = behind / pad.step;
     if (behind % pad.step != 0 || from < 0 || from >= extent) return false;
@@ -424,19 +425,19 @@ class scalarizer {
   ir::builder out_;
   std::int16_t scalar_;
   ir::array<char> is_scalarized_;
-  ir::array<node_id> whole_;    // of a node, in the new graph
-  ir::array<int> first_;        // of the numbers of a node, in numbers_
+  ir::array<node_id> whole_;    // for each node: the array in the new graph, or none
+  ir::array<int> first_;        // for each node: the position of its first number in scalars_, or none
   ir::array<node_id> scalars_;
 };
 
-/// Whether vmap took a function over at least so many samples. A run-time extent is enough.
+/// Whether a vmap has at least `least` samples. A run-time number of samples counts as enough.
 constexpr bool may_scalarize(const ir::graph_view& g, std::int64_t least = min_samples) {
   for (int i = 0; i < g.samples.count; ++i)
     if (!is_static(g.samples.at[i]) || g.samples.at[i] >= least) return true;
   return false;
 }
 
-/// Replaces arrays of few numbers for each of many samples by nodes of one number for each sample. `least` is at least 2.
+/// Replaces arrays of few numbers for each sample by nodes of one number for each sample, where a vmap has at least `least` >= 2 samples.
 constexpr ir::builder scalarize(const ir::graph_view& g, std::int64_t least = min_samples) {
   ir::builder now = cse(g);
   for (int i = 0; i < g.samples.count; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Iterations fusion groups into the steps of a plan. Values that must be in memory get buffers, and the others become instructions. Loop dimensions
-// are merged where every access allows it. Steps with equal instructions and strides share one kernel, so a traced loop of 200 iterations has
-// its body once. Cost: a constant time for each node, and for each kernel.
+// Makes the steps of a plan from fusion groups. Values that must be in memory get buffers, and each computed value becomes an instruction. Loop
+// dimensions are merged where every access allows it. Steps with equal instructions and strides share one kernel: 200 equal steps of an unrolled loop
+// have one kernel. Cost: a constant time for each node, and for each kernel.
 #pragma once
 
 #include <tenure/ir/index.hpp>
@@ -36,24 +36,24 @@ class scheduler {
   struct note {
     ir::node_id next = ir::none;  // in the same fusion group
     int buffer = -1;
-    int slot = -1, slot_group = -1;  // the slot that holds it, and the fusion group of the slot
-    bool row = false;                  // row and phase are copies from the instruction of that slot
+    int slot = -1, slot_group = -1;  // the number of the instruction in its kernel that gives the value, and the fusion group of this kernel
+    bool row = false;                  // row and phase are copies from this instruction
     int phase = 0;
-    int strides = -1;  // of a view or of a part of a concat
-    ir::node_id whole = ir::none;  // of a part of a concat: the node whose memory contains it
-    symbolic_size offset{};               // of a part: its offset in that memory
+    int strides = -1;  // for a view or a part of a concat
+    ir::node_id whole = ir::none;  // for a part of a concat: the node whose memory contains the part
+    symbolic_size offset{};               // for a part of a concat: its offset in this memory
   };
-  /// The data that is computed once for each shape: row-major strides, and the number of elements.
+  /// The data of a shape, which is computed once: the row-major strides and the number of elements.
   struct shape_note {
     int strides = -1;
     symbolic_size elements{};
   };
-  /// The data of a kernel before its dimensions were arranged. With the instructions, it serves to find an equal kernel.
+  /// The data of a kernel before arrange_dimensions(). A search for an equal kernel compares this data and the instructions.
   struct kernel_note {
     std::int16_t space = 0;
     std::int64_t inner = 0;
     bool free = false;
-    int first_walk = 0, accesses = 0;  // in walks_, one for each access; accesses to memory of one row come after them and are not included
+    int first_walk = 0, accesses = 0;  // the strides of the accesses, in walks_. Accesses to row_memory() come later and do not count
   };
 
   constexpr const shape_note& note_of_shape(std::int16_t id) {
@@ -66,7 +66,7 @@ class scheduler {
     return known;
   }
 
-  /// Places the parts of concats. A concat is placed before the concats that are its parts.
+  /// Sets the places of the parts of concats in memory. A concat gets its place before the concats that are its parts.
   constexpr void place_parts() {
     for (int i = 0; i < groups_.concat_count; ++i) {
       const ir::node_id id = groups_.concats[i];
@@ -85,7 +85,7 @@ class scheduler {
     }
   }
 
-  /// The strides of a shape, for a node whose shape differs in axes of extent 1 only.
+  /// The strides `from`, which belong to `shape`, for the axes of node `id`. Its shape differs from `shape` only in axes of extent 1.
   constexpr int along_axes_of(ir::node_id id, int from, std::int16_t shape) {
     const extents &s = g_.shapes[shape], &own = g_.shape_of(id);
     const strides given = plan_.strides[from];
@@ -102,8 +102,8 @@ class scheduler {
     const ir::opcode op = g_.nodes[id].op;
     return op < ir::opcode::pointwise ? ops::structural_record_of(op).changes : -1;
   }
-  /// Marks each step that changes an array which this plan computes and nothing else reads. The result has the memory of the array, and the step
-  /// writes only what changes.
+  /// Marks each update of an array that this plan computes and that nothing else reads. The result gets the memory of the array, and the step
+  /// writes only the changed elements.
   constexpr ir::array<char> changes_in_place() const {
     bool any = false;
     for (ir::node_id id = 0; id < g_.count && !any; ++id) any = changed_operand(id) >= 0;
@@ -222,7 +222,7 @@ class scheduler {
     return plan_.accesses.push_back(a) - first_access_;
   }
 
-  /// Strides along the axes of the space of the kernel, for a value with fewer axes: one for each row, or one for each column.
+  /// The strides `from` of a value with fewer axes, along the axes of the space of the kernel. The value has one element for each row or each column.
   constexpr int spread(const fusion_group& c, int from, const extents& s, std::int64_t along) {
     const extents& space = g_.shapes[c.space];
     const strides old = plan_.strides[from];
@@ -243,7 +243,7 @@ class scheduler {
     return a;
   }
 
-  /// The access with which a reduction accumulates: over all elements (rank 0), or over the rows (one value for each column).
+  /// The access to the accumulators of a reduction over all elements (one accumulator) or over the rows (one accumulator for each column).
   constexpr access result_access(const fusion_group& c, ir::node_id id, bool over_all) {
     access a = access_of(id);
     a.strides = over_all ? none_moved() : spread(c, a.strides, g_.shape_of(id), c.inner);
@@ -260,7 +260,7 @@ class scheduler {
 
   constexpr void hold(note& n, int p, const instruction& i) { n.slot = add_instruction(i), n.slot_group = p, n.row = i.row, n.phase = i.phase; }
 
-  /// The note of an operand that is in a slot. If the kernel does not compute it, this appends a load.
+  /// The note of an operand, which has a slot in kernel p. If the kernel does not compute the operand, appends a load or a constant.
   constexpr const note& operand(int p, const fusion_group& c, ir::node_id id) {
     note& known = notes_[id];
     if (known.slot_group == p) return known;
@@ -268,7 +268,7 @@ class scheduler {
     const ir::node& root = g_.nodes[groups_.root[id]];
     if (root.op == ir::opcode::constant) {
       const bool converts = !is_floating(root.type) && is_floating(c.lane) && root.type != dtype::boolean;
-      // An int64 beyond 2^53 is rounded once, to the type of the lane.
+      // An int64 beyond 2^53 is rounded only once: directly to the type of the lane.
       const double in_lane = c.lane == dtype::float32 ? static_cast<double>(static_cast<float>(root.attr)) : static_cast<double>(root.attr);
       hold(known, p, {.what = instruction::kind::constant, .is_mask = root.type == dtype::boolean, .row = true, .bits = converts ? ir::bits_of(c.lane, in_lane) : root.attr});
     } else {
@@ -283,7 +283,7 @@ class scheduler {
     first_ = plan_.instructions.size();
     first_access_ = plan_.accesses.size();
     hash_ = static_cast<std::uint64_t>(c.inner) << 16 ^ static_cast<std::uint64_t>(c.space);
-    bool free = true;  // no result depends on the split into outer and inner dimensions
+    bool free = true;  // whether no result depends on the split into outer and inner dimensions
     for (ir::node_id id = head; id != ir::none; id = notes_[id].next) {
       const ir::node& n = g_.nodes[id];
       instruction i{.op = n.op, .is_mask = n.type == dtype::boolean, .row = true};
@@ -314,7 +314,7 @@ class scheduler {
     plan_.steps.push_back({.kernel = finish_kernel(c, free), .first_access = first_access_, .access_count = plan_.accesses.size() - first_access_});
   }
 
-  /// The kernel of the instructions just written: an equal kernel that exists, or a new one.
+  /// Returns the kernel with the instructions just written: an existing equal kernel, or a new kernel.
   constexpr int finish_kernel(const fusion_group& c, bool free) {
     const int known = kernels_.find(hash_, [&](int k) { return is_like(k, c, free); });
     if (known < 0) return new_kernel(c, free);
@@ -359,8 +359,8 @@ class scheduler {
     return plan_.kernels.push_back(k);
   }
 
-  /// Marks each instruction per element with the passes over the row that need it. Returns the number of passes. A costly value that
-  /// several passes need is computed in the first of them, and kept for the others in memory of one row, which stays in cache.
+  /// Sets `passes` of each instruction that runs for each element: the passes over the row that need the value. Returns the number of passes. If
+  /// several passes need a costly value, the first of them computes it, and memory of one row, which stays in cache, keeps it for the others.
   constexpr std::uint8_t assign_passes(const fusion_group& c) {
     int passes = 0;
     for (int s = plan_.instructions.size() - first_ - 1; s >= 0; --s) {
@@ -385,12 +385,12 @@ class scheduler {
     return static_cast<std::uint8_t>(passes);
   }
 
-  /// Divisions, square roots and functions are costly: they cost more than a store and a load.
+  /// Whether an instruction costs more than a store and a load: a division, a square root or a function.
   static constexpr bool is_costly(const instruction& i) {
     return i.what == instruction::kind::compute && !i.is_mask && ops::is_pointwise(i.op) && ops::effort_of(i.op) != ops::effort::arithmetic;
   }
 
-  /// Memory for the elements of one row. All rows use the same memory.
+  /// An access to new memory for the elements of one row. All rows use the same memory.
   constexpr access row_memory(const fusion_group& c) {
     const extents& space = g_.shapes[c.space];
     strides along;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Passes that rewrite a graph into a smaller one of the same meaning. Each reads a view of a graph and fills a builder in one sweep, at
-// compile time or at run time. Operands come before their users.
+// Passes that rewrite a graph into a smaller graph of the same meaning. Each pass reads a view of a graph and fills a builder in one sweep, at
+// compile time or at run time.
 #pragma once
 
 #include <tenure/ops/registry.hpp>

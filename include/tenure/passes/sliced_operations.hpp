@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A slice of a few cheap operations on values that are in memory, as the same operations on slices of these values. A concat computes it in its
-// place, where it would copy a slice of the whole result. It may be computed twice: here, and where others read the whole.
+// Rewrites a slice of a few cheap operations on values in memory as the same operations on slices of these values. Then a kernel computes the slice
+// directly in its place in a concat, without a copy. The elements may be computed twice, if other nodes read the whole result.
 // Law: of keeps the meaning, bit by bit.
-// Cost: at most most_operations nodes for each slice.
+// Cost: at most max_operations nodes for each slice.
 #pragma once
 
 #include <tenure/passes/algebra.hpp>
@@ -14,7 +14,7 @@ class sliced_operations {
  public:
   using value = ops::value;
 
-  /// x in this form, or x itself.
+  /// Returns x in this form, or x itself if x is no such slice.
   static constexpr value of(const value& x) {
     const ir::node n = x.node();
     if (n.op != ir::opcode::slice || !is_cheap(ops::operand_of(x, 0).node().op)) return x;

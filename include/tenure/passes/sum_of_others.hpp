@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Takes terms out of a sum that is written in a body. The sum of the others keeps its order.
-// Cost: linear in the additions. A value that the sum adds more than once is one term: v = v + v 24 times would have 2^24 terms.
+// Removes terms from a sum in a body that is being written. The other terms keep their order.
+// Cost: linear in the additions. A value that the sum uses more than once is one term: otherwise v = v + v, repeated 24 times, would have 2^24 terms.
 #pragma once
 
 #include <tenure/ir/builder.hpp>
@@ -8,13 +8,13 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// The sum without the terms for which takes(term) is true, or none if no term is left. Only additions from node `first` on are looked into.
-/// takes() sees the terms from left to right, and may append nodes.
+/// The sum without the terms for which takes(term) is true, or none if no term is left. An addition before node `first` is one term.
+/// takes() is called for the terms from left to right, and may append nodes.
 template <class Takes>
 constexpr ir::node_id sum_of_others(ir::builder& g, ir::node_id first, ir::node_id sum, Takes takes) {
   const auto is_addition = [&](ir::node_id id) { return id >= first && g[id].op == ir::opcode::add; };
   const ir::node_id end = sum + 1;
-  ir::array<int> uses(end > first ? end - first : 0, 0);  // within the sum
+  ir::array<int> uses(end > first ? end - first : 0, 0);  // the number of uses of each node within the sum
   ir::array<ir::node_id> left;
   left.push_back(sum);
   while (left.size() > 0) {
@@ -23,7 +23,7 @@ constexpr ir::node_id sum_of_others(ir::builder& g, ir::node_id first, ir::node_
     for (int k = 0; k < 2 && is_addition(id); ++k)
       if (const ir::node_id in = g[id].in[k]; in >= first && uses[in - first]++ == 0) left.push_back(in);
   }
-  // Each addition and each term, behind the addition that it is an operand of.
+  // An addition or a term. In `places` it comes after the addition `of`, whose operand it is.
   struct place {
     ir::node_id id;
     int of, operand;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// A scan of one iteration is its body. Without the loop its operations fuse with those around it, and its values need no memory of their own.
+// Replaces a scan of one iteration by its body. Then its operations fuse with the operations around it, and its values need no separate memory.
 // Law: trip_count_one keeps the meaning, and leaves no scan of one iteration outside bodies. A body gets the same pass where it becomes a program.
-// Cost: a copy of the graph for each level of such loops in each other. A graph without control-flow operations is not looked at.
+// Cost: a copy of the graph for each level of nested scans of one iteration. Graphs without control-flow operations are skipped.
 #pragma once
 
 #include <tenure/ir/graph.hpp>
@@ -20,7 +20,7 @@ constexpr bool has_trip_count_one(const ir::graph_view& g) {
   return false;
 }
 
-/// Sizes in which the graph has room with the bodies of its scans of one iteration in their places.
+/// Sizes that are large enough for the graph with its scans of one iteration inlined.
 constexpr ir::graph_sizes sizes_with_trip_count_one(const ir::graph_view& g) {
   ir::graph_sizes sizes = ir::sizes_of(g);
   for (node_id id = 0; id < g.count && g.inner.control_flow_count > 0; ++id) {
@@ -35,7 +35,7 @@ constexpr ir::graph_sizes sizes_with_trip_count_one(const ir::graph_view& g) {
   return sizes;
 }
 
-/// The body of a scan of one iteration, on its operands. Returns the results.
+/// Inlines the body of a scan of one iteration, on the operands of the scan. Returns the results.
 constexpr ir::array<node_id> only_iteration(ir::builder& out, const ir::control_flow& c, const ir::array<node_id>& operands) {
   ir::array<node_id> inputs, results;
   const int own = c.own_operands();
@@ -57,11 +57,11 @@ constexpr ir::array<node_id> only_iteration(ir::builder& out, const ir::control_
   return results;
 }
 
-/// Puts the bodies of scans of one iteration in their places. dead_code() removes what is left of the loops.
+/// Inlines the scans of one iteration. dead_code() removes the control-flow operations that stay without a reader.
 constexpr ir::builder trip_count_one(const ir::graph_view& g) {
   ir::builder out(g);
   ir::array<node_id> renamed(g.count, none);
-  ir::array<int> first_result(g.count, -1);  // of a scan of one iteration, in `results`
+  ir::array<int> first_result(g.count, -1);  // for a scan of one iteration: the position of its first result in `results`
   ir::array<node_id> results;
   for (node_id id = 0; id < g.count; ++id) {
     if (const ir::node& n = g[id]; n.op == ir::opcode::result && first_result[n.in[0]] >= 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Checks the rules of a graph that every pass and backend needs. Operands come before their users. Arities, element types and shapes
-// follow the rule of each operation (ops/structural/). Outputs exist. Run-time extents are checked at run time and not here.
+// Checks the rules of a graph on which every pass and backend relies. Operands come before their users. Arities, element types and shapes
+// follow the rule of each operation (ops/structural/). Outputs exist. Run-time extents are not checked here, but at run time.
 // Cost: one sweep.
 #pragma once
 

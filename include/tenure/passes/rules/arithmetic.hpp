@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The rules of arithmetic. They fold constants, remove neutral operands and signs, and save divisions by choices of numbers and by reciprocals.
+// The rules of arithmetic. They fold constants, remove neutral operands and signs, and save divisions: in selections (`where`) of numbers, and by
+// reciprocals.
 #pragma once
 
 #include <limits>
@@ -8,8 +9,8 @@
 
 namespace TENURE_NAMESPACE::passes::rules {
 
-/// Whether constant evaluation can compute x (op) y in T. A constant expression must not overflow or divide by zero, so such operations
-/// are computed at run time. The bounds are half the range, so that the check itself does not overflow.
+/// Whether constant evaluation can compute x (op) y in T. A constant expression must not overflow or divide by zero. Such operations are
+/// computed at run time. The bounds are half the range, so that the check itself does not overflow.
 template <class T>
 constexpr bool folds(opcode op, double x, double y) {
   constexpr double largest = static_cast<double>(std::numeric_limits<T>::max());
@@ -19,20 +20,21 @@ constexpr bool folds(opcode op, double x, double y) {
   if (op == opcode::div) return b >= 1 ? true : b > 0 && a <= largest / 2 * b;
   return a <= largest / 2 && b <= largest / 2;
 }
-/// x (op) y, computed in the type of the node, so that it rounds as at run time.
+/// x (op) y, computed in the type of the node, so that the result is rounded as at run time.
 template <class T>
 constexpr double folded(opcode op, double x, double y) {
   const T a = static_cast<T>(x), b = static_cast<T>(y);
   return static_cast<double>(op == opcode::add ? a + b : op == opcode::sub ? a - b : op == opcode::mul ? a * b : a / b);
 }
 
-/// Whether x is one number, or one for each row. A kernel computes what follows from such numbers once for each row. Numbers for each column do not
-/// serve: a kernel of its own would store what follows from them. It gains where it saves divisions.
+/// Whether x is one number, or has one number for each row. A kernel computes operations on such numbers once for each row. Operations on one number
+/// for each column need a separate kernel that stores the results: see saves_divisions().
 constexpr bool is_repeated(const value& x) {
   const int last = x.shape().rank - 1;
   return is_constant(x) || (x.node().op == opcode::broadcast && x.shape()[last] != 1 && constant_along(x, last));
 }
-/// Whether a kernel of its own for the numbers that x repeats takes less time than to divide by each repetition: at least four of each.
+/// Whether a separate kernel for the numbers that x repeats takes less time than a division for each repetition: each number is repeated four times
+/// or more.
 constexpr bool saves_divisions(const value& x) {
   if (x.node().op != opcode::broadcast) return false;
   std::int64_t repetitions = 1;
@@ -43,7 +45,7 @@ constexpr bool saves_divisions(const value& x) {
   }
   return repetitions >= 4;
 }
-/// The operation n of x and y, computed once for each number that they repeat. Without a node where they repeat differently.
+/// The operation n of x and y, computed once for each number that they repeat. A value without a node if they repeat along different axes.
 constexpr value of_repeated(ir::builder& g, const ir::node& n, const value& x, const value& y) {
   const bool x_is_constant = is_constant(x), y_is_constant = is_constant(y);
   if (x_is_constant && y_is_constant) return ops::arithmetic(n.op, x, y);
@@ -51,11 +53,12 @@ constexpr value of_repeated(ir::builder& g, const ir::node& n, const value& x, c
   if (!x_is_constant && !y_is_constant && (y.node().attr != from.attr || g[y.node().in[0]].shape != g[from.in[0]].shape)) return {g, none};
   const std::int16_t shape = g[from.in[0]].shape;
   const auto source = [&](const value& v) { return is_constant(v) ? value{g, g.constant_bits(n.type, shape, v.node().attr)} : operand_of(v, 0); };
-  const value once = source(x);  // a statement, see product_of_transposed
+  const value once = source(x);  // a variable, see product_of_transposed
   return ops::broadcast_along(ops::arithmetic(n.op, once, source(y)), n.shape, from.attr);
 }
-/// (mask ? a : b) / y as mask ? a / y : b / y, if a, b and y are numbers for a row. The same for other arithmetic. The results are the same, bit for
-/// bit. The shares of the largest elements of a row, (largest ? 1 : 0) / count, take two divisions for a row then. So do those of a column.
+/// (mask ? a : b) / y as mask ? a / y : b / y, if a, b and y have one number for each row. Other arithmetic is rewritten in the same way. The results
+/// have the same bits. For example, (is_largest ? 1 : 0) / count then needs two divisions for each row. With one count for each column it needs two
+/// divisions for each column.
 constexpr value of_choice(ir::builder& g, const ir::node& n) {
   for (int k = 0; k < 2 && is_floating(n.type); ++k) {
     const value choice{g, n.in[k]}, other{g, n.in[1 - k]};
@@ -85,7 +88,7 @@ constexpr node_id negation(ir::builder& g, const ir::node& n) {
   return g.append(n);
 }
 
-/// 1 / y, where x is it or a product with it, also negated. Otherwise a value without a node.
+/// The node 1 / y if x is this node or a product with it, also negated. Otherwise a value without a node.
 constexpr value reciprocal_in(value x, const value& y) {
   const auto unsigned_of = [](const value& v) { return v.node().op == opcode::neg ? operand_of(v, 0) : v; };
   const auto inverts = [](const value& v, node_id z) {
@@ -105,8 +108,8 @@ constexpr value reciprocal_in(value x, const value& y) {
 }
 
 constexpr node_id arithmetic(ir::builder& g, const ir::node& n) {
-  // The derivative of 1 / y divides a product with 1 / y by y. Where 1 / y is not in range, the product has no number either. So a second
-  // factor 1 / y keeps infinities and NaN in their places, and a division takes as long as three to eight products.
+  // The derivative of 1 / y divides a product with 1 / y by y. A product with 1 / y in place of this division saves time: a division takes as long
+  // as three to eight products. Infinities and NaN keep their places: if 1 / y is infinite or NaN, the first product with it is too.
   if (n.op == opcode::div)
     if (const value r = reciprocal_in({g, n.in[0]}, {g, n.in[1]}); r.id != none) return (value{g, n.in[0]} * r).id;
   {
@@ -116,7 +119,7 @@ constexpr node_id arithmetic(ir::builder& g, const ir::node& n) {
       if (const value choice = of_choice(g, n); choice.id != none) return choice.id;
   }
   {
-    const ir::node &a = g[n.in[0]], &b = g[n.in[1]];  // again, because the rules above may move the nodes
+    const ir::node &a = g[n.in[0]], &b = g[n.in[1]];  // new references, because the rules above may move the nodes
     const bool plain = a.op != opcode::constant && b.op != opcode::constant && a.op != opcode::neg && b.op != opcode::neg;
     if (plain) return g.append(n);
   }
@@ -131,7 +134,8 @@ constexpr node_id arithmetic(ir::builder& g, const ir::node& n) {
     if (known != none) return known;
   }
   const double neutral = adds || subtracts ? 0 : 1;
-  // 0 - 0 and -0 - (-0) are 0, and -0 is not, as atan2 and 1 / x show. (Only -0 + 0 loses its sign: docs/pytorch.md.)
+  // The sign of zero matters, as in atan2 and 1 / x. 0 - 0 and -0 - (-0) are 0, so 0 - y does not become -y, and x - (-0) does not become x. (Only
+  // x + 0 becomes x: -0 + 0 is then -0, see docs/pytorch.md.)
   const auto has_sign = [&](const value& zero) { return is_floating(n.type) && zero.node().attr < 0; };
   if (is_constant(y, neutral) && !(subtracts && has_sign(y))) return x.id;
   if ((adds || multiplies) && is_constant(x, neutral)) return y.id;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The rules of movement and of casts: what only moves, repeats or rounds elements.
+// The rules of operations that only move, repeat or convert elements.
 #pragma once
 
 #include <limits>
@@ -8,7 +8,7 @@
 
 namespace TENURE_NAMESPACE::passes::rules {
 
-/// Consecutive rows of an array: a slice along the first axis, or a reshape of one, as x[0] is.
+/// Consecutive rows of an array: a slice along the first axis, or a reshape of such a slice, as x[0] is.
 struct row_slice {
   node_id from = none;
   std::int64_t start = 0, length = 0;
@@ -19,7 +19,7 @@ constexpr row_slice rows_of(const value& x) {
   return {s.node().in[0], s.node().start, s.shape()[0]};
 }
 
-/// A concat of consecutive rows of one array becomes one slice of this array.
+/// Rewrites a concat of consecutive rows of one array as one slice of this array.
 constexpr node_id joint(ir::builder& g, const ir::node& n) {
   const row_slice a = rows_of({g, n.in[0]}), b = rows_of({g, n.in[1]});
   const bool continues = a.from != none && a.from == b.from && is_static(a.length) && is_static(b.length) && a.start + a.length == b.start;
@@ -28,7 +28,7 @@ constexpr node_id joint(ir::builder& g, const ir::node& n) {
   return ops::reshape_to(ops::sliced({g, a.from}, 0, a.start, a.length + b.length, 1), to).id;
 }
 
-/// Rounds x to a floating type. Returns false for NaN and where x overflows, which constant evaluation does not allow.
+/// Rounds x to a floating type. Returns false if x is NaN or overflows, because constant evaluation does not allow this.
 constexpr bool round_to(dtype type, double& x) {
   bool fits = false;
   visit_floating(type, [&]<class T>(element_tag<T>) {
@@ -39,7 +39,7 @@ constexpr bool round_to(dtype type, double& x) {
   return fits;
 }
 
-/// Computes the value of a constant after a cast. Returns false where the cast must be done at run time.
+/// Computes the value of a constant after a cast. Returns false if the cast must be done at run time.
 constexpr bool cast_constant(const ir::node& constant, dtype to, double& value) {
   value = ir::value_of(constant);
   const bool is_exact = is_floating(constant.type) ? -0x1p53 <= value && value <= 0x1p53 : tenure::number::is_exact_in_double(constant.attr);
@@ -102,7 +102,7 @@ constexpr node_id movement(ir::builder& g, const ir::node& n) {
         composed.step = from.step * n.step;
         return g.emit(composed);
       }
-      // A slice of a pad. If all its elements are from the padded array, it is a slice of this array. If all are padding, it is a constant.
+      // A slice of a pad. If all its elements are from the operand of the pad, it is a slice of this operand. If all are padding, it is a constant.
       if (from.op == opcode::pad && from.attr == n.attr && from.step == 1 && n.step == 1) {
         const int axis = static_cast<int>(n.attr);
         const std::int64_t own = g.shape_of(from.in[0])[axis], length = g.shape(n.shape)[axis], first = n.start - from.start;

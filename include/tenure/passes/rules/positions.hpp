@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-// The rules of masks that positions decide: one element of each row, and comparisons in the lanes of the kernel.
+// The rules of masks that depend only on positions: one-hot selects, and comparisons in the lanes of the kernel.
 #pragma once
 
 #include <tenure/passes/rules/values.hpp>
 
 namespace TENURE_NAMESPACE::passes::rules {
 
-// ---- one element of each row ---------------------------------------------------------------------------------------
+// ---- one-hot selects -----------------------------------------------------------------------------------------------
 
-/// Whether the mask is true at exactly one position along the axis. This is so where the mask compares the positions with one index for
-/// each row, and the graph has a bound that checks that the index lies inside the axis.
+/// Whether the mask is true at exactly one position along the axis. This holds if the mask compares the positions with one index for each row,
+/// and the graph has a bound that checks that the index lies inside the axis.
 constexpr bool is_one_hot(const value& mask, int axis) {
   if (mask.node().op != ops::code_of<ops::equal>()) return false;
   const value positions = operand_of(mask, 0), wanted = operand_of(mask, 1);
@@ -22,8 +22,8 @@ constexpr bool is_one_hot(const value& mask, int axis) {
   return false;
 }
 
-/// The element that a one-hot mask chooses from each row. A term that is constant along the row is used directly. For log_softmax only
-/// the logits remain to be chosen from, which needs no separate pass over the row.
+/// The element that a one-hot mask selects from each row. A term that is constant along the row is used directly. In log_softmax only an element of
+/// the logits is selected then, which needs no additional pass over the row.
 constexpr value chosen(const value& mask, const value& from, int axis) {
   if (constant_along(from, axis)) return collapsed(from, axis);
   if (from.node().op == opcode::sub && constant_along(operand_of(from, 1), axis))
@@ -40,7 +40,8 @@ constexpr bool sums_chosen(const value& x, int axis) {
 
 // ---- masks of positions --------------------------------------------------------------------------------------------
 
-/// The integer x in `type`, where x follows from positions and constants and is exact. Otherwise a value without a node.
+/// The integers x, computed in `type`, if x is computed from positions and constants only and is at most `most`, so that it is exact. Otherwise a value
+/// without a node. `left` limits the number of nodes that are visited.
 constexpr value positions_in(dtype type, const value& x, std::int64_t most, int& left) {
   const auto nothing = value{*x.graph, none};
   if (--left < 0) return nothing;
@@ -70,7 +71,7 @@ constexpr value positions_in(dtype type, const value& x, std::int64_t most, int&
   }
 }
 
-/// The mask with its comparisons of positions in `type`. A value without a node where nothing changes. `left` bounds the nodes that it looks at.
+/// The mask with comparisons of positions in `type`, or a value without a node if nothing changes. `left` limits the number of nodes that are visited.
 constexpr value mask_in(dtype type, const value& mask, int& left) {
   const auto nothing = value{*mask.graph, none};
   if (--left < 0) return nothing;
@@ -86,7 +87,7 @@ constexpr value mask_in(dtype type, const value& mask, int& left) {
   node_id in[2] = {none, none};
   bool changes = false;
   for (int i = 0; i < n.arity; ++i) {
-    // The bound of float32 serves float64 too.
+    // The limit of float32 is used for float64 too.
     in[i] = compares ? positions_in(type, operand_of(mask, i), ops::exact_positions<float>, left).id : mask_in(type, operand_of(mask, i), left).id;
     if (compares && in[i] == none) return nothing;
     changes = changes || in[i] != none;
@@ -96,8 +97,8 @@ constexpr value mask_in(dtype type, const value& mask, int& left) {
   return changes ? value{*mask.graph, mask.graph->emit(n)} : nothing;
 }
 
-/// A `where`, or a cast of a mask: operand 0 is the mask. A mask of positions, such as index_along<1>(x) <= index_along<0>(x), is computed in
-/// the type of the result. A kernel has lanes of one type, so a comparison of int64 would be a kernel of its own, with the mask in memory: a
+/// The rule for a `where` or a cast of a mask: operand 0 is the mask. A mask of positions, such as index_along<1>(x) <= index_along<0>(x), is computed
+/// in the type of the result. A kernel has lanes of one type, so a comparison of int64 would need a separate kernel that stores the mask in memory: a
 /// causal softmax took 4 times as long.
 constexpr node_id of_mask(ir::builder& g, ir::node n) {
   int left = 32;

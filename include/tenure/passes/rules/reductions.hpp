@@ -67,7 +67,7 @@ constexpr node_id product(ir::builder& g, const ir::node& n) {
   }
   if (rank != 2 || !is_floating(n.type)) return g.append(n);
   const std::int64_t rows = ir::pack_axis(0, 0, 0), columns = ir::pack_axis(0, 0, 1);
-  // An operand whose elements are all one number: all rows (or columns) of the product are equal, so one is computed and broadcast.
+  // If all elements of an operand are one number, all rows (or columns) of the product are equal. So one of them is computed and broadcast.
   if (constant_along_all(a, 3)) {
     const value scaled = ops::broadcast_along(collapsed_all(a, 3), b.node().shape, 0) * b;
     return ops::broadcast_along(ops::reduced(scaled, 1, ir::reduction::sum), n.shape, columns).id;
@@ -89,11 +89,11 @@ constexpr bool is_transposed_product(const ir::builder& g, const ir::node& n) {
   const int rank = g.shape(n.shape).rank;
   return n.attr == ops::swapped_last_axes(rank) && g.shape_of(product.in[0]).rank == rank && g.shape_of(product.in[1]).rank == rank;
 }
-/// (A B)^T as B^T A^T. A step reads transposed operands in place, but a transposed result would be copied: the gradient of a weight that is
-/// kept as (out, in), which is larger than both operands.
+/// (A B)^T as B^T A^T. A step reads transposed operands in place, but a transposed result would be copied. The gradient of a weight of shape
+/// (out, in) is such a result, and it is larger than both operands.
 constexpr node_id product_of_transposed(ir::builder& g, const ir::node& n) {
   const value product{g, n.in[0]};
-  const value left = ops::transposed(operand_of(product, 1));  // a statement: compilers differ in the order of arguments, and so in the graph
+  const value left = ops::transposed(operand_of(product, 1));  // a variable, because compilers evaluate arguments in different orders
   return ops::matrix_product(left, ops::transposed(operand_of(product, 0))).id;
 }
 

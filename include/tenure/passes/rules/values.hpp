@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The rules of the algebra ask these questions about a value: is it a constant or a sum, and does it repeat along an axis?
+// The questions that the rules of the algebra ask about a value: whether it is a constant or a sum, and whether it repeats along an axis.
 #pragma once
 
 #include <tenure/passes/simplify.hpp>
@@ -35,14 +35,14 @@ constexpr bool constant_along_all(const value& x, std::int64_t axes) {
   return true;
 }
 
-/// x without an axis. x is constant along this axis.
+/// x without the axis `axis`, along which x is constant.
 constexpr value collapsed(const value& x, int axis) {
   extents to;
   for (int i = 0; i < x.shape().rank; ++i)
     if (i != axis) to.push_back(x.shape()[i]);
   const std::int16_t shape = x.graph->intern(to);
   if (is_constant(x)) return {*x.graph, x.graph->constant_bits(x.type(), shape, x.node().attr)};
-  if (x.node().op != opcode::broadcast) return ops::reshape_to(x, to);  // an earlier collapse removed the broadcast: the axis has extent 1
+  if (x.node().op != opcode::broadcast) return ops::reshape_to(x, to);  // collapsed_all() removed the broadcast before: the axis has extent 1
   value from = operand_of(x, 0);
   std::int64_t axes = 0, mask = 0;
   int kept = 0;
@@ -60,7 +60,7 @@ constexpr value collapsed_all(value x, std::int64_t axes) {
   return x;
 }
 
-/// The node whose elements x repeats: the node below all broadcasts and reshapes. These reshapes only add or drop extents of 1.
+/// The node whose elements x repeats: the node below all broadcasts and reshapes. The reshapes must only add or drop extents of 1.
 constexpr value repeated(value x) {
   while (x.node().op == opcode::broadcast || x.node().op == opcode::reshape) x = operand_of(x, 0);
   return x;
