@@ -207,13 +207,12 @@ class builder : public symbol_table {
   /// ids of the nodes from `first` on, in the old order.
   constexpr array<node_id> put_before(node_id first, const array<char>& marks);
 
-  /// Outlines the nodes from `first` on into a body with these inputs and outputs, and returns the number of the body. A node before `first`
-  /// that the body uses is a capture: it becomes an input after the given inputs, and it is appended to `captured`. A node without operands is
-  /// copied into the body instead. A result of a control-flow operation that stands before `first` is appended again, outside the body, and is
-  /// a capture. Bounds on nodes of the body move to the body. Nodes that no output and no bound needs are dropped. Two equal bodies get one
-  /// number, so that they are compiled once. Examples are a function that is used twice, and a derivative that computes a body again.
-  /// Indices from outside the body are checked outside, once. The indices of a branch are checked in the branch, because its condition may guard
-  /// them. The bounds of a branch are the bounds from number `bounds_of_branch` on.
+  /// Outlines the nodes from `first` on into a body with these inputs and outputs, and returns the number of the body. A node before `first` that the body
+  /// uses is a capture: it becomes an input after the given inputs, and it is appended to `captured`. A node without operands is copied into the body instead.
+  /// A result of a control-flow operation before `first` is appended again, outside the body, and is a capture. Nodes that no output and no bound needs are
+  /// dropped. Equal bodies get one number, so that they are compiled once: a function that is used twice, or a body that a derivative computes again.
+  /// Bounds on nodes of the body move to the body. Indices from outside the body are checked outside, once. A branch checks such indices itself, because its
+  /// condition may guard them: its bounds are the bounds from number `bounds_of_branch` on.
   /// With `leaves_gone` no later node gets the ids of these nodes: see outline_written().
   constexpr int outline(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch = no_branch,
                     bool leaves_gone = false);
@@ -230,7 +229,7 @@ class builder : public symbol_table {
   /// The effect of inlining a body on its bounds. as_written keeps them. if_read is for a derivative that computes the body again: its indices are
   /// checked only where something reads them. The original loop or branch may be removed, because nothing needs its results.
   enum class bounds { as_written, if_read };
-  /// Appends the nodes of a body, with `inputs` in the place of its inputs, and returns the new ids of its nodes.
+  /// Inlines a body: appends its nodes, with `inputs` for its inputs. Returns the new ids of its nodes.
   constexpr array<node_id> inline_body(int which, const array<node_id>& inputs, bounds how);
 
   /// Returns the number of a body with the nodes of body `which` and more outputs. `more` has ids of the body.
@@ -247,7 +246,6 @@ class builder : public symbol_table {
     control_flows_[static_cast<int>(nodes_[id].attr)].is_taken = true;
   }
 
-  /// Result i of a control_flow.
   constexpr node_id result(node_id control_flow_id, int i);
   constexpr const control_flow& control_flow_at(node_id id) const { return bodies().control_flows[nodes_[id].attr]; }
   constexpr array<node_id> operands_of(node_id control_flow_id) const {
@@ -287,8 +285,7 @@ class builder : public symbol_table {
     const sample_extents noted = samples_;
     samples_ = {};
     for (int i = 0; i < noted.count; ++i) samples_.add(canonical(noted.at[i]));
-    // A message shows the shapes as they were given, so constraints keep the old shapes. These are interned too, because equal shapes must
-    // have equal ids.
+    // A message shows the shapes as they were given, so constraints keep the old shapes. These are interned too, because equal shapes must have equal ids.
     for (constraint& c : constraints_)
       if (c.lhs >= 0) {
         const extents lhs = old[c.lhs], rhs = old[c.rhs];
@@ -297,7 +294,6 @@ class builder : public symbol_table {
       }
   }
 
-  /// Equal shapes have equal hashes.
   static constexpr std::uint64_t hash_of(const extents& s) {
     std::uint64_t hash = static_cast<std::uint64_t>(s.rank);
     for (int a = 0; a < s.rank; ++a) hash = (hash ^ static_cast<std::uint64_t>(s.extent[a])) * 0x9E3779B97F4A7C15u;
@@ -305,7 +301,6 @@ class builder : public symbol_table {
   }
 
  private:
-  /// For each node: whether an output needs it.
   constexpr array<char> needed_nodes() const {
     array<char> needed(nodes_.size(), 0);
     for (const node_id id : outputs_) needed[id] = 1;
@@ -338,7 +333,7 @@ class builder : public symbol_table {
   array<bound> body_bounds_;
   array<body> bodies_;
   array<control_flow> control_flows_;
-  bodies_view shared_;  // of another graph
+  bodies_view shared_;  // the bodies of another graph, if shares_
   bool shares_ = false;
   array<node_id> outside_input_, outside_operand_;
   int input_count_ = 0;
@@ -354,7 +349,6 @@ class builder : public symbol_table {
 #endif
 };
 
-/// A builder that contains a copy of the graph.
 constexpr builder copy_of(const graph_view& g) {
   builder b(g);
   for (int i = 0; i < g.count; ++i) b.append(g.nodes[i]);

@@ -70,7 +70,6 @@ struct graph {
         backward_from(g.backward_from) {}
 };
 
-/// A graph with its bodies.
 template <class Sizes>
 struct graph_with_bodies : graph<Sizes> {
   using graph<Sizes>::room;

@@ -42,12 +42,12 @@ enum class opcode : std::uint8_t {
   stop_gradient,
   instead,    // operands: a value, and the same value computed in another way; derivatives go through the second operand
   barrier,    // attr: a unique number, so that cse does not merge nodes that follow different barriers
-  copy,       // copies a view, an argument or a computed value to a buffer of its own
-  check,      // copies computed indices to a buffer of their own after every bound on this node was checked
+  copy,       // copies a view, an argument or a computed value to a separate buffer
+  check,      // copies computed indices to a separate buffer, after every bound on this node was checked
   tuple,      // the operands of a control-flow operation: up to three values; the first may be another tuple, which has the values before these
   control_flow,  // attr: a record of the graph's control-flow operations (a loop or a branch); operand: a tuple
-  result,     // attr: a position; operand: a control_flow. The value of the control-flow operation's result at this position
-  opaque,     // an operation on each sample of a batch: `opaque` plus its position in the list of ops/opaque/list.hpp; attr: its options, a bit each
+  result,     // attr: i; operand: a control_flow; the value is result i of this control-flow operation
+  opaque,     // an operation on each sample of a batch: `opaque` plus its position in the list of ops/opaque/list.hpp; attr: its options, one bit for each
   pointwise = opaque + 32,  // the first pointwise operations are those that derivatives and rewrites use
   neg = pointwise,
   add,
@@ -99,11 +99,10 @@ struct symbol {
   enum class kind : std::uint8_t { argument, sum, difference, product, quotient, stride } what = kind::argument;
   std::int64_t a = 0;     // argument: its index; else an extent
   std::int64_t b = 0;     // argument: the axis; else an extent
-  std::int64_t name = 0;  // dim("batch"), or 0
+  std::int64_t name = 0;  // the name in dim("batch"), packed into an integer; 0: no name
 };
 
-/// A check at the start of a call: two extents must be equal, or the first must be at least the second. `call` is the operation
-/// that requires it.
+/// A check at the start of a call: two extents must be equal, or the first must be at least the second. `call` is the operation that requires it.
 struct constraint {
   std::int64_t a = 0, b = 0;
   const char* call = "";
@@ -163,7 +162,7 @@ struct diagnostic {
 };
 
 /// A loop, a branch or an external function. Its operands and the inputs of its bodies:
-///   scan:       (carries, scanned, captures). The body takes (carries, slices of scanned, the iteration if `counts`, captures) and returns
+///   scan:       (carries, scanned, captures). The body takes (carries, slices of scanned, the iteration number if `counts`, captures) and returns
 ///               (carries, slices of stacked). The results are (carries, stacked).
 ///   while_loop: (carries, captures of the condition, captures of the step). The condition takes (carries, its captures) and returns one
 ///               bool. The step takes (carries, its captures) and returns the carries. The results are the carries.
@@ -172,12 +171,12 @@ struct diagnostic {
 ///               captures) and returns the next states. The pull takes (carries, the states before an iteration, its captures) and returns the
 ///               carries. The results are the carries after the pull of the first iteration. If the pull needs no states, there are no states,
 ///               and the step returns nothing.
-///   cond:       (flag, captures of the first branch, captures of the second). A branch takes its captures. The results are its outputs.
+///   cond:       (flag, captures of the first branch, captures of the second branch). A branch takes its captures. The results are its outputs.
 ///   external:   (arguments). It calls a function. Its body does not run. It states types and shapes: its inputs are like the arguments, and its
 ///               outputs are constants like the results.
 /// The other kinds are custom derivatives. They state how derivatives go through values that the graph computes anyway, and they do not run. Each
 /// result is one of the operands. The pass `algebra` removes custom derivatives.
-///   custom_jvp: (values, arguments, captures of the rule). The rule takes (arguments, tangents of the floating ones, its captures) and returns
+///   custom_jvp: (values, arguments, captures of the rule). The rule takes (arguments, tangents of floating arguments, its captures) and returns
 ///               the tangents of the floating values.
 ///   custom_vjp: (values, values by forward, arguments, residuals, captures of backward). `backward` takes (residuals, cotangents of the
 ///               floating values, its captures) and returns the cotangents of the floating arguments.
@@ -214,7 +213,7 @@ struct control_flow {
   constexpr int first_argument() const { return what == kind::custom_vjp ? 2 * carries : carries; }
   /// With of_results: the operand that is the residual for result 0. The residuals for the other results follow it.
   constexpr int first_result_residual() const { return what == kind::custom_vjp && of_results ? own_operands() - carries : own_operands(); }
-  /// The operand that is result i of a custom derivative.
+  /// The operand that is equal to result i of a custom derivative.
   constexpr int operand_of_result(int i) const { return is_taken ? carries + i : i; }
 
   /// The number of operands before the captures.
@@ -278,11 +277,10 @@ struct graph_view {
   constexpr const extents& shape_of(node_id id) const { return shapes[nodes[id].shape]; }
 
   constexpr const control_flow& control_flow_of(const node& n) const { return inner.control_flows[n.attr]; }
-  /// The number of results of a control-flow operation.
   constexpr int results_of(const control_flow& c) const {
     return c.is_custom_derivative() ? c.carries : inner.bodies[c.body_of_results()].output_count + c.counts_iterations;
   }
-  /// A body as a graph of its own. Constraints belong to the whole graph: they are checked when a call begins.
+  /// A body as a separate graph. Constraints belong to the whole graph: they are checked when a call begins.
   constexpr graph_view body_at(int i) const {
     const body& b = inner.bodies[i];
     graph_view g = *this;

@@ -10,7 +10,6 @@ namespace TENURE_NAMESPACE::ir {
 class symbol_table {
  public:
   constexpr symbol_table() = default;
-  /// The symbols and constraints of a graph.
   constexpr explicit symbol_table(const graph_view& g) {
     for (int i = 0; i < g.symbol_count; ++i) add_symbol(g.symbols[i]);
     for (int i = 0; i < g.constraint_count; ++i) constraints_.push_back(g.constraints[i]);

@@ -242,9 +242,8 @@ class assembly {
     return plus(all, ops::padded(run, to.axis, start, to.length(), 1));
   }
 
-  /// The gaps of a layer. Short gaps are filled with a constant for each unit, which the kernel of the parts can store. If this would need many
-  /// more constants than parts, they are filled with constants of 1, 2, 4, 8 and 16 units. Then at most 5 kernels fill all short gaps, and at
-  /// most 4 constants fill one gap.
+  /// The gaps of a layer. Short gaps are filled with a constant for each unit, which the kernel of the parts can store. If this would need many more constants
+  /// than parts, they are filled with constants of 1, 2, 4, 8 and 16 units. Then at most 5 kernels fill all short gaps, and at most 4 constants fill one gap.
   struct gaps {
     std::int64_t unit = 1;
     bool are_slots = false;     // all slots have the extent `unit`, and it divides the axis
@@ -317,8 +316,7 @@ class assembly {
       const value like = memory_of(layer[0].part);
       const std::int16_t shape = g.intern(s);
       if (!between.are_slots || extent != between.unit || !same_but_ones(like.shape(), s)) return value{g, g.constant(type, shape, 0)};
-      // The constant has the shape of the kernel that computes the parts. It is appended without rewriting, because the algebra would remove
-      // the reshape.
+      // The constant has the shape of the kernel that computes the parts. It is appended without rewriting, because the algebra would remove the reshape.
       const ir::node_id zero = g.constant(type, like.node().shape, 0);
       if (like.node().shape == shape) return value{g, zero};
       return value{g, g.append({.op = ir::opcode::reshape, .type = type, .arity = 1, .shape = shape, .in = {zero, ir::none, ir::none}})};

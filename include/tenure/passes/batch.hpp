@@ -2,9 +2,9 @@
 // Rewrites a body for a batch of samples. Each node that depends on a sample gets a new axis 0, by the rule `batch` of its operation. Other
 // nodes are computed once, for all samples. Loops and branches become loops and branches over the batch:
 // - scan: the same number of iterations for all samples.
-// - while_loop: if the condition depends on the sample, the loop goes on while it holds for any sample. A sample whose condition is false
+// - while_loop: if the condition depends on the sample, the loop goes on while the condition holds for any sample. A sample whose condition is false
 //   keeps its carry.
-// - reverse_while: goes over the iterations of all samples. A sample does nothing in an iteration after its own last one.
+// - reverse_while: runs the maximum trip count of all samples. A sample does nothing in iterations that its own loop did not run.
 // - custom_jvp, custom_vjp, checkpoint: the same for the batch. The cotangent of an argument that all samples share is the sum of the
 //   cotangents of all samples.
 // - cond: if the flag depends on the sample, both branches are computed for all samples, and `where` chooses.
@@ -56,7 +56,7 @@ class batching {
       for (int i = 0; i < body.bound_count; ++i) bounds.push_back(body.bounds[i]);
     }
     values at(nodes.size());
-    ir::array<int> first_result(nodes.size(), 0);  // of a control-flow operation, in `results`
+    ir::array<int> first_result(nodes.size(), 0);  // for a control-flow operation: the position of its first result in `results`
     values results;
     for (int i = 0; i < nodes.size(); ++i) {
       const ir::node n = nodes[i];

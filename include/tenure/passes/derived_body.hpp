@@ -40,7 +40,6 @@ struct inputs_with_tangents {
   mark_list marks;                       // the marks of these tangents
 };
 
-/// The body of a derivative while it is written.
 class derived_body {
  public:
   constexpr derived_body(ir::builder& g, int which) : g_(g), first_(g.count()), first_bound_(g.bound_count()), which_(which) {}

@@ -11,8 +11,7 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// Calls accumulate(operand, cotangent) for the operands of a cond. `cotangents` are the cotangents of its results, or none. `r` says what they
-/// reach.
+/// Calls accumulate(operand, cotangent) for the operands of a cond. `cotangents` are the cotangents of its results, or none. `r` says what they reach.
 template <class Accumulate>
 constexpr void pull_cond(ir::builder& g, ir::node_id id, const reach& r, const id_list& cotangents, Accumulate accumulate) {
   const ir::control_flow c = g.control_flow_at(id);

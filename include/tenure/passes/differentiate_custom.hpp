@@ -53,7 +53,6 @@ constexpr arrivals arrived(const ir::builder& g, const id_list& outputs, const i
   return a;
 }
 
-/// Calls accumulate(operand, cotangent) for the active operands.
 template <class Accumulate>
 constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::control_flow& c, const id_list& operands, const char* active, const id_list& cotangents,
                                const mark_list& results, Accumulate accumulate) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Derivatives of a reverse_while, which computes the cotangents c of a while_loop. Its iterations go from state s_n-1 back to s_0, and
-// c_k = pull(c_k+1, s_k).
+// Derivatives of a reverse_while, which computes the cotangents c of a while_loop. Its iterations go from state s_n-1 back to s_0, and c_k = pull(c_k+1, s_k).
 // - Tangents: another reverse_while over (carries, their tangents) and (states, their tangents).
 // - Cotangents: let l_k be the cotangent of c_k. The pull is linear in c, so l is computed forward, from l_0, without c:
 //   l_k+1 = (dpull / dc)^T l_k. A while_loop computes l_n. Another reverse_while, with l as one more state, computes each c again and sums up

@@ -10,12 +10,11 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// The products in the cotangents of the captures of a scan. The sum over the iterations of L_t R_t, [k, m] x [m, n], is one product of the
-/// stacked factors, [k, iterations * m] x [iterations * m, n]. In the loop each iteration reads and writes the whole sum, k n elements. After the
-/// loop the sum is written once, but the factors of all iterations need memory: m k and m n elements for each iteration. A factor that is a carry,
-/// a slice or a residual anyway needs no more memory. So a product moves behind the loop if its extents are static and its factors need at most
-/// k n elements more for each iteration. An example is a weight with more rows than the batch: the gradient of an LSTM of width 64 with batch 16
-/// took 1.5 times as long with all products in the loop.
+/// The products in the cotangents of the captures of a scan. The sum over the iterations of L_t R_t, [k, m] x [m, n], is one product of the stacked factors,
+/// [k, iterations * m] x [iterations * m, n]. In the loop each iteration reads and writes the whole sum, k n elements. After the loop the sum is written once,
+/// but the factors of all iterations need memory: m k and m n elements for each iteration. A factor that is a carry, a slice or a residual anyway needs no more
+/// memory. So a product moves behind the loop if its extents are static and its factors need at most k n elements more for each iteration. An example is a
+/// weight with more rows than the batch: the gradient of an LSTM of width 64 with batch 16 took 1.5 times as long with all products in the loop.
 class stacked_products {
  public:
   /// The first `own` values of `given` are the carries and slices in the body that is being written.
@@ -176,8 +175,7 @@ constexpr ir::node_id same_in_each_iteration(ir::builder& g, ir::node_id stack, 
   return is_slice ? n.in[0] : ops::broadcast_along({g, n.in[0]}, slice, axes).id;
 }
 
-/// Calls accumulate(operand, cotangent) for the operands of a scan. `cotangents` are the cotangents of its results, or none. `r` says what they
-/// reach.
+/// Calls accumulate(operand, cotangent) for the operands of a scan. `cotangents` are the cotangents of its results, or none. `r` says what they reach.
 template <class Accumulate>
 constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const char* active, const id_list& cotangents, Accumulate accumulate) {
   const ir::control_flow c = g.control_flow_at(id);

@@ -55,8 +55,7 @@ constexpr mark_list hoisted(const ir::graph_view& g, node_id first, int own) {
   return is_hoisted;
 }
 
-/// Whether nodes from `first` on, or bodies of their control-flow operations, check indices. A loop with checks must run, even if nothing reads its
-/// results.
+/// Whether nodes from `first` on, or bodies of their control-flow operations, check indices. A loop with checks must run, even if nothing reads its results.
 constexpr bool has_checks(const ir::graph_view& g, node_id first = 0) {
   for (int i = 0; i < g.bound_count; ++i)
     if (!g.bounds[i].is_checked && g.bounds[i].indices >= first) return true;
@@ -400,7 +399,6 @@ class hoist_pass {
       if (o == input) o = value;
     w.own[i] = w.outputs[i] = none;
   }
-  /// Hoists nodes out of the body.
   constexpr void hoist_from(written_body& w) {
     const node_id first = w.first;
     const mark_list is_hoisted = hoisted(out_.view(), first, w.own.size());
@@ -440,7 +438,6 @@ class hoist_pass {
   ir::builder out_;
 };
 
-/// Whether hoist() changes the graph.
 constexpr bool needs_hoist(const ir::graph_view& g) {
   return g.inner.control_flow_count > 0 && hoist_search::finds(g, mark_list(g.output_count, 1));
 }

@@ -66,8 +66,7 @@ constexpr layout layout_of_view(const ir::graph_view& g, const ir::node& n, cons
       for (int a = 0; a < s.rank; ++a) l.stride[a] = from.stride[a];
       symbolic_size& along = l.stride[static_cast<int>(n.attr)];
       const symbolic_size moved = along * symbolic_size{n.start, 0};
-      // An offset is a product of a number and symbols. The sum of two products with different symbols has no such form: for it materialize()
-      // inserts a copy.
+      // An offset is a product of a number and symbols. The sum of two products with different symbols has no such form: for it materialize() inserts a copy.
       l.offset = l.offset.factor == 0 ? moved : symbolic_size{l.offset.factor + moved.factor, moved.factor ? moved.symbols : l.offset.symbols};
       along = along * symbolic_size{n.step, 0};
       return l;
@@ -101,7 +100,7 @@ class layouts {
   constexpr const layout& of(ir::node_id view) const { return views_.data()[at_.data()[view]]; }
 
  private:
-  ir::array<int> at_;  // by node: position in views_
+  ir::array<int> at_;  // for each node: its position in views_
   ir::array<layout> views_;
 };
 

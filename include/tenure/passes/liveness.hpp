@@ -27,7 +27,6 @@ struct liveness_of_bodies {
   constexpr const mark_list& outputs(int body) const { return body == 0 ? of_first : of_second; }
   constexpr const mark_list& inputs(int body) const { return body == 0 ? inputs_of_first : inputs_of_second; }
 
-  /// Whether operand i is needed.
   constexpr bool needs(const ir::control_flow& c, int i) const {
     using kind = ir::control_flow::kind;
     const int own = c.own_operands();

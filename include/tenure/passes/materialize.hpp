@@ -15,8 +15,7 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// Whether a node is row-major in memory in every call: the program computes it, or it is an argument that is not strided (a strided argument has
-/// start == 1).
+/// Whether a node is row-major in memory in every call: the program computes it, or it is an argument that is not strided (a strided argument has start == 1).
 constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {
   id = below_reshapes(g, id);
   return is_fused(g[id].op) || is_opaque(g[id].op) || is_result(g[id].op) || g[id].op == ir::opcode::concat || (g[id].op == ir::opcode::input && g[id].start == 0);
@@ -88,7 +87,7 @@ class parts_of_concats {
   constexpr ir::node_id memory_of(ir::node_id id) const { return below_reshapes(g_, id); }
 
   ir::graph_view g_;
-  ir::array<char> is_taken_, stays_whole_, is_sliced_;  // by node; empty if no operand can be computed in place
+  ir::array<char> is_taken_, stays_whole_, is_sliced_;  // for each node; empty if the graph has no concat
 };
 
 /// The graph without barriers. cse ran before, so no later pass merges the nodes that barriers kept apart.

@@ -162,7 +162,6 @@ class uses_in_kernels {
   ir::array<access> places_;
 };
 
-/// Computes the answers for so many arguments and results.
 class overwrites {
  public:
   // Cost: linear in the buffers and the instructions, if the accesses of a step have few different places.

@@ -139,7 +139,6 @@ struct step {
   constexpr bool is_fused() const { return kernel >= 0; }
 };
 
-/// A read-only reference to a plan.
 struct plan_view {
   ir::graph_view graph;
   const buffer* buffers = nullptr;
@@ -192,7 +191,6 @@ struct frozen_plan {
   }
 };
 
-/// A plan under construction. Its arrays grow.
 struct plan_builder {
   ir::array<buffer> buffers;
   ir::array<passes::strides> strides;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The role of a node in the schedule: a source, a view of its operand, memory that its operands fill, a separate step, or an instruction
-// of a kernel.
+// The role of a node in the schedule: a source, a view of its operand, memory that its operands fill, a separate step, or an instruction of a kernel.
 #pragma once
 
 #include <tenure/ops/registry.hpp>

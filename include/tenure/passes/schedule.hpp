@@ -452,7 +452,6 @@ class scheduler {
     }
   }
 
-  /// Records the first and the last step that use a buffer.
   constexpr void note_lifetimes() {
     buffer* const buffers = plan_.buffers.data();
     const access* const accesses = plan_.accesses.data();

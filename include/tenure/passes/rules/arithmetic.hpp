@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The rules of arithmetic. They fold constants, remove neutral operands and signs, and save divisions: in selections (`where`) of numbers, and by
-// reciprocals.
+// The rules of arithmetic. They fold constants, remove neutral operands and signs, and save divisions: in selections (`where`) of numbers, and by reciprocals.
 #pragma once
 
 #include <limits>
@@ -33,8 +32,7 @@ constexpr bool is_repeated(const value& x) {
   const int last = x.shape().rank - 1;
   return is_constant(x) || (x.node().op == opcode::broadcast && x.shape()[last] != 1 && constant_along(x, last));
 }
-/// Whether a separate kernel for the numbers that x repeats takes less time than a division for each repetition: each number is repeated four times
-/// or more.
+/// Whether a separate kernel for the numbers that x repeats takes less time than a division for each repetition: each number is repeated four times or more.
 constexpr bool saves_divisions(const value& x) {
   if (x.node().op != opcode::broadcast) return false;
   std::int64_t repetitions = 1;

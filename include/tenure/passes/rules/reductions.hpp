@@ -8,8 +8,7 @@ namespace TENURE_NAMESPACE::passes::rules {
 
 // ---- reductions ----------------------------------------------------------------------------------------------------
 
-/// Whether a reduction of a permuted operand can reduce the axes of the unpermuted operand instead. The axes that remain must have the
-/// same order in both.
+/// Whether a reduction of a permuted operand can reduce the axes of the unpermuted operand instead. The axes that remain must have the same order in both.
 constexpr bool reduces_permuted(const ir::builder& g, const ir::node& n) {
   const ir::node& x = g[n.in[0]];
   if (x.op != opcode::permute) return false;
