@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Binds a program to memory for one call: the places of its buffers, and the pointers and numbers that a step reads. The step tables of
-// all backends use it.
+// Binds a program to memory for one call: the places of its buffers, and the pointers and numbers that a step reads. All backends use
+// this header to run their step tables.
 #pragma once
 
 #include <tenure/core/config.hpp>
@@ -17,7 +17,7 @@ struct call_memory {
   const std::int64_t* symbols;
 };
 
-/// The commit of a call whose results no other object can see yet: it does nothing. Other calls raise versions here.
+/// The commit of a call whose results no other object can see yet. It does nothing. The commit of other calls raises version numbers.
 struct no_commit {
   constexpr void operator()() const {}
 };
@@ -43,7 +43,7 @@ struct placement {
         return passes::place_buffers(Program::tables.buffers, Program::buffer_count, Program::step_count, symbols, offsets, scratch, backwards);
       };
       bytes = place(offset, false);
-      if constexpr (Program::is_static) {  // where a call places its buffers, one walk has to do
+      if constexpr (Program::is_static) {  // with run-time extents each call places its buffers, so there only one order is tried
         std::int64_t other[Program::buffer_count + 1] = {};
         if (const std::int64_t backwards = place(other, true); backwards < bytes) {
           bytes = backwards;
@@ -67,7 +67,7 @@ TENURE_INLINE char* base_of(const call_memory& m, const std::int64_t* offsets, i
   }
 }
 
-/// The address where an access begins. An access that counts positions has none: its start is one of the step's numbers.
+/// The address where an access begins. An access that counts positions has no address: its start is one of the step's numbers.
 template <class Program>
 TENURE_INLINE void* pointer_of(const call_memory& m, const std::int64_t* offsets, const binding& b) {
   if (b.buffer < 0) return nullptr;
@@ -94,7 +94,7 @@ constexpr bool has_step(ir::opcode op, dtype type) {
   return false;
 }
 
-/// The opaque steps of a program, without loops and branches, whose operation and element type no earlier step has: one step for each pair.
+/// One opaque step for each pair of operation and element type that the program has. Loops and branches are not included.
 template <class Program>
 struct different_steps {
   int at[Program::step_count + 1] = {}, count = 0;
@@ -152,7 +152,7 @@ constexpr void visit_control_flow(const bound_step& s, const F& f) {
   }(std::make_integer_sequence<int, all.count>{});
 }
 
-/// The program of a body. Body numbers count in the program that a source traces.
+/// The program of a body. A body number counts the bodies of the whole program, also if another body contains this body.
 template <class Program>
 struct whole_program { using type = Program; };
 template <class Program, int Body>
@@ -160,7 +160,7 @@ struct whole_program<program<body_source<Program, Body>>> { using type = Program
 template <class Program, int Body>
 using body_program = program<body_source<typename whole_program<Program>::type, Body>>;
 
-/// Construct number C of a program, and the programs of its bodies.
+/// Control-flow operation C of a program, and the programs of its bodies.
 template <class Program, int C>
 struct control_flow_at {
   static constexpr ir::control_flow value = Program::value.bodies.control_flows[C];
@@ -168,7 +168,7 @@ struct control_flow_at {
   using body = body_program<Program, value.bodies[B]>;
 };
 
-/// The sizes of the inputs and outputs of a body. The run reads these constants and not the graph, which then is no part of the program.
+/// The sizes of the inputs and outputs of a body. A run reads these constants, so that the graph is not part of the executable.
 template <class Body>
 struct body_sizes {
   struct size {
@@ -233,7 +233,7 @@ struct external_shapes {
 template <class Program, int C>
 inline constexpr external_shapes<Program, C> shapes_of_external{};
 
-/// The places in scratch memory of those results of an external function that nothing reads, and their size.
+/// The scratch memory for results of an external function that nothing reads: the offset of each result, and the size of all.
 template <class Program, int C>
 struct unread_results {
   std::int64_t offset[shapes_of_external<Program, C>.results + 1] = {}, bytes = 0;
@@ -269,8 +269,8 @@ constexpr std::int64_t elements_of(const operand_view& v) {
   return n;
 }
 
-/// A step that is not a fused kernel, with all fields of its node. The encoder writes them as numbers (encode_opaque). Only this struct
-/// reads these numbers.
+/// A step that is not a fused kernel, with all fields of its node. The encoder writes these fields as numbers (encode_opaque). Only this
+/// struct reads the numbers.
 struct opaque_operation {
   struct operand : operand_view {
     dtype type = dtype::float32;
@@ -311,7 +311,7 @@ struct opaque_operation {
   const std::int64_t* next_ = nullptr;  // the next number to read; after the constructor, the first number of the bounds
 };
 
-/// Calls check(bound, type, first, indices, extent) for each argument, or view of an argument, that holds indices. They must lie in [0, extent).
+/// Calls check(bound, type, first, indices, extent) for each argument, or view of an argument, that holds indices. Indices must lie in [0, extent).
 template <class Check>
 void for_each_index_argument(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols, Check check) {
   const auto known = [&](std::int64_t e) { return passes::value_of(passes::symbolic_size_of(e), symbols); };
@@ -330,7 +330,7 @@ void for_each_index_argument(const ir::graph_view& g, const void* const* argumen
   }
 }
 
-/// Whether an iteration or a branch of the control-flow operation may refuse an index, or a function of the user's may throw.
+/// Whether a body of the control-flow operation may refuse an index, or a function of the user may throw.
 constexpr bool may_refuse(const ir::graph_view& g, const ir::control_flow& c) {
   if (c.what == ir::control_flow::kind::external) return c.function.may_throw;
   for (const int b : c.bodies) {
@@ -344,7 +344,7 @@ constexpr bool may_refuse(const ir::graph_view& g, const ir::control_flow& c) {
   return false;
 }
 
-/// Whether a control-flow operation, or one in its bodies, calls a function of the user's.
+/// Whether a control-flow operation, or one in its bodies, calls a function of the user.
 constexpr bool calls_function(const ir::graph_view& g, const ir::control_flow& c) {
   if (c.what == ir::control_flow::kind::external) return true;
   for (const int b : c.bodies) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// Runs loops, branches and external functions, on each backend. A body is a program of its own, which each iteration runs with other pointers. A
-// carry is written over the last one where the body reads it before (overwrites.hpp). Otherwise it is written to two places in turn.
-// A Machine says how its backend runs a body: is_host, whether the host reads and writes the memory of a body; plan_of<Body>(), its memory;
-// run(plan, arguments, results, workspace); copy(to, from, bytes); flag(address) and number(address), a bool or an int64 that a step has
-// written; write(address, number); on the host run_all(), which may run all iterations of a scan at once; and, if it is not the host,
+// Runs loops, branches and external functions, on each backend. A body is a separate program. Each iteration runs it with other pointers. A carry
+// is written in place if the body has then finished reading it (overwrites.hpp). Otherwise the iterations write it to two places in turn.
+// A Machine tells how its backend runs a body. All machines have: is_host (the host reads and writes the memory of a body); plan_of<Body>() (the
+// memory of a body); run(plan, arguments, results, workspace); copy(to, from, bytes); flag(address) and number(address) (a bool or an int64 that
+// a step has written); write(address, number). Host only: run_all(), which may run all iterations of a scan at once. Device only:
 // positions(address, n), which writes 0 ... n - 1.
-// Cost: an iteration allocates nothing and copies nothing. A state of few numbers stays in registers from iteration to iteration.
+// Cost: an iteration allocates nothing and copies nothing. A small state stays in registers from iteration to iteration.
 #pragma once
 
 #include <type_traits>
@@ -46,7 +46,7 @@ void run_scan(const Machine& machine, const bound_step& s, void* const* pointer,
     step[loop.scanned + i] = forward * bytes;
     result[i] = static_cast<char*>(result[i]) + iteration * bytes;
   }
-  constexpr bool has_positions = loop.counts && !Machine::is_host;  // in memory of the device; the host has the one that counts
+  constexpr bool has_positions = loop.counts && !Machine::is_host;  // in device memory; on the host the body reads `iteration`
   if constexpr (has_positions) machine.positions(memory.variable(scratch), trip_count);
   else if constexpr (loop.counts) argument[own] = &iteration;
   for (int i = 0; i < loop.captures[0]; ++i) argument[own + loop.counts + i] = pointer[own + i];
@@ -108,7 +108,7 @@ void run_while(const Machine& machine, const bound_step& s, void* const* pointer
     if (argument[i] != home[i]) machine.copy(home[i], argument[i], bytes_of_output<body>(i, machine.symbols()));
 }
 
-/// Takes the iterations backwards. distance_of_snapshots() says which states are kept on the way to the state before an iteration.
+/// Runs the iterations backwards. distance_of_snapshots() decides which states are kept as snapshots.
 template <class Program, int C, class Machine>
 void run_reverse_while(const Machine& machine, const bound_step& s, void* const* pointer, char* scratch) {
   using frame = snapshot_frame<Program, C, Machine::is_host>;
@@ -139,7 +139,7 @@ void run_reverse_while(const Machine& machine, const bound_step& s, void* const*
   for (int i = 0; i < loop.captures[1]; ++i) argument[carries + states + i] = pointer[own + loop.captures[0] + i];
   void* const workspace = scratch + memory.bytes();
 
-  // Goes so many iterations on from `state`, and writes the last state into a snapshot, unless its number is 0.
+  // Runs `trip_count` steps from `state`, and writes the last state to snapshot number `snapshot`, unless this is 0.
   const auto go_on = [&](std::int64_t trip_count, std::int64_t snapshot) {
     for (; trip_count > 0; --trip_count) {
       const bool is_kept = trip_count == 1 && snapshot > 0;
@@ -169,7 +169,7 @@ void run_reverse_while(const Machine& machine, const bound_step& s, void* const*
     if (home[i] != pointer[i]) machine.copy(home[i], pointer[i], bytes_of_output<pull>(i, machine.symbols()));
 }
 
-/// Whether the results of a body are copies of inputs. If they have the memory of these inputs, nothing is to do.
+/// Whether each result of a body is a copy of an input and has the memory of this input. Then there is nothing to do.
 template <class Body>
 bool returns_inputs(const void* const* arguments, void* const* results) {
   constexpr ir::graph_view g = Body::value.view();
@@ -202,7 +202,7 @@ TENURE_INLINE void run_cond(const Machine& machine, const bound_step& s, void* c
   else run_branch<typename record::template body<1>>(machine, pointer + 1 + branch.captures[0], result, workspace);
 }
 
-/// The function runs on the host. One that takes a batch is not called for a batch of no samples, whose arrays may have no address.
+/// Calls a function on the host. A function that takes a batch is not called for an empty batch, because empty arrays may have no address.
 template <class Program, int C, class Machine>
 void run_external(const Machine& machine, const bound_step& s, void* const* pointer, char* scratch) {
   constexpr const auto& shapes = shapes_of_external<Program, C>;
@@ -216,7 +216,7 @@ void run_external(const Machine& machine, const bound_step& s, void* const* poin
   shapes.record.function.call(result, pointer, extent);
 }
 
-/// Runs control-flow operation C, with the pointers and the numbers of its step, and the scratch memory that its frame and its bodies need.
+/// Runs control-flow operation C with the pointers and numbers of its step. `scratch` has room for its frame and its bodies.
 template <class Program, int C, class Machine>
 TENURE_INLINE void run_control_flow(const Machine& machine, const bound_step& s, void* const* pointer, [[maybe_unused]] const std::int64_t* number, void* scratch) {
   using kind = ir::control_flow::kind;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The scratch memory of loops, branches and external functions, beside that of their bodies.
+// The scratch memory of loops, branches and external functions, without the memory of their bodies.
 #pragma once
 
 #include <type_traits>
@@ -9,8 +9,8 @@
 
 namespace TENURE_NAMESPACE::program_detail {
 
-/// The scratch memory of a control-flow operation beside that of its bodies: a second place for each carry, and places for results that nothing reads.
-/// If the host does not share the memory of the bodies, also the positions of all iterations, or the answer of a condition.
+/// The scratch memory of a control-flow operation, without the memory of its bodies: a second place for each carry, and places for results that nothing
+/// reads. If the bodies run in device memory, also the positions of all iterations, or the answer of a condition.
 template <class Program, int C, bool IsHost>
 class control_flow_frame {
  public:
@@ -31,13 +31,13 @@ class control_flow_frame {
     if constexpr (!IsHost && record.what == ir::control_flow::kind::while_loop) bytes_ += 64;
     if constexpr (!IsHost && record.counts) bytes_ += (passes::value_of(Program::tables.numbers[s.first_number], symbols) + 7) / 8 * 64;
   }
-  /// Whether carry i is computed in the memory of the last one.
+  /// Whether an iteration computes carry i in the memory of the carry that it reads.
   static constexpr bool stays_in_place(int i) { return overwrites<body>.may(i, i); }
   constexpr std::int64_t bytes() const { return bytes_; }
-  /// Where result i is written: into the memory of the caller, or beside it if nothing reads it.
+  /// Where result i is written: to the memory of the caller, or to scratch memory if nothing reads the result.
   void* home(int i, void* const* given, char* scratch) const { return given[i] != nullptr ? given[i] : scratch + unread_[i]; }
   void* other(int i, char* scratch) const { return scratch + other_[i]; }
-  /// Memory on the device for positions and for the answer of a condition. The host would use variables.
+  /// Device memory for positions and for the answer of a condition. On the host, variables hold them.
   void* variable(char* scratch) const { return scratch + at_host_; }
 
  private:
@@ -55,15 +55,15 @@ constexpr bool reads_inputs(int first, int last) {
   return false;
 }
 
-/// The scratch memory of a reverse_while. If the pull reads a state, there are also two places for each state, from which one is computed from the
-/// other, the snapshots, and for the host the iterations at which they were taken.
+/// The scratch memory of a reverse_while. If the pull reads a state, the memory also holds the snapshots and two places for each state: a step reads
+/// one place and writes the other. On the host it also holds the iterations at which the snapshots were taken.
 template <class Program, int C, bool IsHost>
 class snapshot_frame : public control_flow_frame<Program, C, IsHost> {
  public:
   using around = control_flow_frame<Program, C, IsHost>;
   using step = typename control_flow_at<Program, C>::template body<0>;
   static constexpr int states = step::value.output_count;
-  /// If it is false, no state is computed again. The passes over the pull may remove the last read of a state, so the plan decides.
+  /// If false, no state is computed again. The plan of the pull decides it, because the passes over the pull may remove the last read of a state.
   static constexpr bool reads_states = reads_inputs<typename around::body>(around::record.carries, around::record.carries + states);
 
   constexpr snapshot_frame(const bound_step& s, const std::int64_t* symbols) : around(s, symbols), bytes_(around::bytes()) {
@@ -83,11 +83,11 @@ class snapshot_frame : public control_flow_frame<Program, C, IsHost> {
     }
     if constexpr (IsHost) trip_count_ = take((count_ + 1) * 8);
   }
-  /// Whether the step computes state i in the memory of the last one. stays_in_place() says it of the carries, which are those of the pull.
+  /// Whether the step computes state i in the memory of the state that it reads. stays_in_place() tells the same for the carries of the pull.
   static constexpr bool overwrites_state(int i) { return overwrites<step>.may(i, i); }
   constexpr std::int64_t bytes() const { return bytes_; }
   std::int64_t count() const { return count_; }
-  /// The place to which the state after that in `from` is written.
+  /// The place for the next state, if the current state is at `from`.
   void* next(int i, const void* from, char* scratch) const { return scratch + (from == scratch + first_[i] ? second_[i] : first_[i]); }
   /// Snapshot k, counted from 1.
   void* snapshot(int i, std::int64_t k, char* scratch) const { return scratch + snapshots_[i] + (k - 1) * state_bytes_[i]; }
@@ -111,14 +111,14 @@ inline constexpr int only_step_of = [] {
 }();
 template <class Program, int C, bool IsHost>
 inline constexpr frame_of<Program, C, IsHost> static_frame{Program::tables.steps[only_step_of<Program, C>], nullptr};
-/// The frame of a step. With static extents it is a constant: a cond in a loop computed it in each iteration, and g++ did not see that it is always the same.
+/// The frame of a step. With static extents the frame is a constant. Without this, a cond in a loop computed its frame in each iteration.
 template <class Program, int C, bool IsHost>
 constexpr decltype(auto) frame_at(const bound_step& s, const std::int64_t* symbols) {
   if constexpr (Program::is_static && only_step_of<Program, C> >= 0) return (static_frame<Program, C, IsHost>);
   else return frame_of<Program, C, IsHost>(s, symbols);
 }
 
-/// Calls f(bytes of the frame, body as a std::type_identity) for each body of a control_flow. An external function has no body: it is void.
+/// Calls f(bytes of the frame, body as a std::type_identity) for each body of a control-flow operation. For an external function the body is void.
 template <class Program, bool IsHost, class F>
 constexpr void for_each_body(const bound_step& s, const std::int64_t* symbols, const F& f) {
   visit_control_flow<Program>(s, [&]<int C>(std::integral_constant<int, C>) {

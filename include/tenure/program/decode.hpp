@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Decodes the code of a kernel into records. Kernel templates read these records: the loops of the CPU and the CUDA kernels.
+// Decodes the code of a kernel into records. The loops of the CPU and the CUDA kernels read these records.
 #pragma once
 
 #include <tenure/program/encode.hpp>
@@ -9,7 +9,7 @@ namespace TENURE_NAMESPACE::program_detail {
 struct decoded_access {
   dtype type = dtype::float32;
   bool counting = false;
-  int neighbour = -1;                  // the access whose memory begins one element behind this one
+  int neighbour = -1;                  // the access whose memory begins one element behind the memory of this access, or -1
   std::int64_t start = 0;              // of a counting access: its first position, a run-time number
   std::int64_t stride[max_rank] = {};  // may be a run-time number
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Encodes a plan as integers. Each kernel becomes a code, which is its template argument on the CPU and on a GPU. Tables bind the accesses
-// of a code to memory at run time. Equal kernels have equal codes, so the body of a traced loop of 200 iterations is compiled once.
+// Encodes a plan as integers. Each kernel becomes a code: the template argument of the kernel on the CPU and on a GPU. Tables bind the
+// accesses of a code to memory at run time. Equal kernels have equal codes, so the body of a traced loop of 200 iterations is compiled once.
 #pragma once
 
 #include <tenure/ir/index.hpp>
@@ -23,7 +23,7 @@ constexpr bool is_dynamic(std::int64_t word) { return word < INT64_MIN / 2; }
 
 // The fields of the word of an instruction are wide enough: a node gives at most one compute, one store and three loads or constants.
 static_assert(5 * passes::nodes_per_kernel < 1023 && passes::row_reductions_per_kernel < 16);
-// The same for numbers of samples. Their loads are counted.
+// The same with `numbers_per_kernel` numbers of samples: here the loads are counted one by one.
 static_assert(2 * passes::numbers_per_kernel + passes::loads_per_kernel + passes::more_reads_of_numbers * passes::reads_per_kernel < 1020);
 
 struct binding {
@@ -129,7 +129,7 @@ class encoder {
       const passes::access& x = p_.accesses[k.first_access + a];
       const int neighbour = neighbours_.size() > 0 ? neighbours_[k.first_access + a] : -1;
       words_.push_back(static_cast<std::int64_t>(x.type) | (x.counts() ? 16 : 0) | std::int64_t{neighbour + 1} << 8);
-      if (x.counts()) words_.push_back(first_dynamic + numbers++);  // its start, in which the steps of a kernel differ
+      if (x.counts()) words_.push_back(first_dynamic + numbers++);  // its start, which may differ between the steps of a kernel
       for (int d = 0; d < rank; ++d) add_number(p_.stride(x, d));
     }
     for (int i = 0; i < k.instruction_count; ++i) {
@@ -143,9 +143,9 @@ class encoder {
     return unique_code(begin, k);
   }
 
-  /// Finds neighbours among the accesses of kernels that read or write numbers of a row, such as those of a sample or columns of a matrix:
-  /// access b is the neighbour of access a if its memory begins one element behind that of a, in all steps of the kernel. Such accesses read or
-  /// write parts of rows, which a kernel transposes in registers.
+  /// Finds neighbours among the accesses of kernels whose lanes are rows in memory, such as samples: access b is the neighbour of access a if
+  /// the memory of b begins one element behind the memory of a, in all steps of the kernel. A kernel loads or stores neighbours together and
+  /// transposes them in registers.
   constexpr void find_neighbours() {
     bool any = false;
     for (int i = 0; i < p_.step_count && !any; ++i) {
@@ -204,8 +204,8 @@ class encoder {
     }
   }
 
-  /// Steps of one kernel share their numbers, unless they count positions from different starts. `first` is the first step of the kernel;
-  /// it is null for this step itself.
+  /// Steps of one kernel share their numbers, unless they count positions from different starts. `first` is the first step of the kernel, or
+  /// null if `s` is this step.
   constexpr void bind_kernel(const passes::step& s, bound_step& b, const bound_step* first) {
     const int begin = numbers_.size();
     if (first == nullptr || counts_positions(s)) add_numbers(s);
@@ -305,7 +305,7 @@ class encoder {
   ir::array<std::int64_t> words_;
   ir::array<int> first_word_;
   ir::array<passes::kernel> kernels_;
-  ir::array<int> neighbours_;  // of accesses; empty if no kernel walks along an axis that is not the last one in memory
+  ir::array<int> neighbours_;  // of each access, or -1; empty if the lanes of every kernel are contiguous in memory
   ir::array<passes::symbolic_size> numbers_;
   ir::array<binding> bindings_;
   ir::array<bound_step> steps_;

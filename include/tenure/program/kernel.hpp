@@ -20,11 +20,11 @@
 
 namespace TENURE_NAMESPACE::program_detail {
 
-/// The places K of the operands of an instruction. It is a null pointer: for a temporary, g++ would write code that destroys it.
+/// The places K of the operands of an instruction, as a null pointer: for a temporary object g++ would generate code that destroys it.
 template <int... K>
 using places = const std::integer_sequence<int, K...>*;
 
-/// The result of a cast or of a copy for packets or numbers P. The load has already converted numbers, so only masks remain.
+/// The result of a cast or a copy, for the packet or scalar type P. The load has already converted numbers, so only masks remain.
 template <class P, bool ToMask, bool FromMask, class V>
 TENURE_KERNEL_LAYER auto copied(V v) {
   if constexpr (ToMask == FromMask) return v;
@@ -43,14 +43,14 @@ struct coded_kernel {
   static constexpr int streams = record::accesses > 0 ? record::accesses : 1;
   using stream_indices = std::make_integer_sequence<int, record::accesses>;
 
-  /// Instruction i. Where a local constant holds a copy of it, no function takes this copy: g++ would write it to memory, member by member.
+  /// Instruction i. Do not pass a local constexpr copy of it to a function: g++ would write the copy to memory, member by member.
   static constexpr const instruction& at(int i) { return k.instruction[i]; }
   static constexpr int count_of(kind what) {
     int n = 0;
     for (int i = 0; i < record::instructions; ++i) n += at(i).what == what;
     return n;
   }
-  /// The number of earlier instructions of the same kind, which gives the position of this one's memory.
+  /// The number of earlier instructions of the same kind, which is the position of the memory of this instruction.
   static constexpr int rank_of(int slot) {
     int n = 0;
     for (int i = 0; i < slot; ++i) n += at(i).what == at(slot).what;
@@ -63,8 +63,8 @@ struct coded_kernel {
   }
   static constexpr int kept_rows = kept_before(record::instructions);
 
-  /// A group as a sequence of instruction numbers. A loop over all instructions with a test would instantiate a function for each
-  /// instruction outside the group too, and compilers took seconds for those.
+  /// The numbers of the instructions of a group, as a sequence. A loop over all instructions with a test would instantiate a function for
+  /// instructions outside the group too, which took compilers seconds.
   template <part Part, int Pass = 0>
   struct selection {
     struct numbers {
@@ -124,7 +124,7 @@ template <class Code, int A, class Args>
 TENURE_KERNEL_LAYER std::int64_t position_of(const Args& args, const std::int64_t* offset) {
   return number_of_word<coded_kernel<Code>::k.access[A].start>(args) + offset[A];
 }
-/// Moves the offsets of all accesses by so many steps along dimension D.
+/// Moves the offsets of all accesses by `steps` steps along dimension D.
 template <class Code, int D, class Args, int... A>
 TENURE_KERNEL_LAYER void move_along(const Args& args, std::int64_t* offset, std::int64_t steps, std::integer_sequence<int, A...>) {
   ((offset[A] += steps * stride_of<Code, A, D>(args)), ...);
@@ -147,7 +147,7 @@ TENURE_KERNEL_LAYER auto computed_for_row(const typename coded_kernel<Code>::row
   else return copied<typename kernel::T, x.is_mask, kernel::at(x.in[0]).is_mask>(row_slot<Code, x.in[0]>(r));
 }
 
-/// Runs an instruction for a row. `totals` has the sum over all rows of each slot, and only the thread that `adds` adds to it.
+/// Runs an instruction for a row. totals[slot] is the sum over all rows. Only a thread whose `adds` is true adds to it.
 template <class Code, int I, class Args>
 TENURE_KERNEL_LAYER void row_instruction(const Args& args, const std::int64_t* offset, typename coded_kernel<Code>::row_state& r,
                                          [[maybe_unused]] typename coded_kernel<Code>::T* totals, [[maybe_unused]] bool adds) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Which results of a program can be computed over its arguments: passes/overwrite.hpp says it of steps, and this header of loops and branches,
-// whose bodies are programs. A loop computes a carry over the last one, so a result may have the memory of an operand of the control_flow.
+// Which results of a program can be computed over its arguments. passes/overwrite.hpp decides this for steps, this header for loops and branches,
+// whose bodies are programs. A loop may write a carry over the carry that it reads, so a result may have the memory of an operand of the loop.
 #pragma once
 
 #include <type_traits>
@@ -23,13 +23,13 @@ struct finding_overwrites {
 /// Which results of a program can be computed over its arguments.
 template <class Program, int Arguments>
 inline constexpr auto& overwrites_of = frozen_stage<passes::frozen_overwrites, finding_overwrites<Program, Arguments>>::value;
-/// Which carries of a body can be computed over the last ones.
+/// Which carries of a body can be computed over the carries that the body reads.
 template <class Body>
 inline constexpr auto& overwrites = overwrites_of<Body, Body::value.input_count>;
 
-/// Whether a step of a program is a control-flow operation that may write a result over an operand. A cond may if it reads the buffer as captures only, and
-/// each branch that has such a capture writes the result over it. A loop may if it reads the buffer as one carry only, whose iterations write it over
-/// the last one.
+/// Whether a step of a program is a control-flow operation that may write a result over an operand. A cond may if it reads the buffer only as captures,
+/// and each branch with such a capture may write the result over it. A loop may if it reads the buffer only as one carry, and its body may write this
+/// carry in place.
 template <class Program>
 struct overwrites_in_control_flow {
   constexpr bool operator()(const passes::plan_view& p, const passes::step& s, int argument, int result) const {

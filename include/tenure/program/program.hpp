@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // From a traced function to compiled code: the function and the types of its arguments give a graph, the passes rewrite it, and the
-// schedule becomes kernel codes. The list of the stages stands in `program`. Tests run verify() between them.
+// schedule becomes kernel codes. The list of the stages is in `program`. Tests run verify() between the stages.
 #pragma once
 
 #include <tenure/passes/algebra.hpp>
@@ -21,7 +21,7 @@ namespace program_detail {
 template <class Source>
 struct tracing {
   static constexpr ir::graph_sizes guess() { return {256, 32, 32, 32, 8, 32}; }
-  static constexpr ir::builder (*run)() = Source::trace;  // a pointer: a function that calls it would be one more line in messages
+  static constexpr ir::builder (*run)() = Source::trace;  // a pointer: a function around trace() would add a line to error messages
 };
 template <class Source>
 using attempted_trace = attempted_stage<ir::graph_with_bodies, tracing<Source>>;
@@ -30,8 +30,8 @@ using attempted_trace = attempted_stage<ir::graph_with_bodies, tracing<Source>>;
 template <class Source>
 inline constexpr auto& traced_graph = frozen_stage<ir::graph_with_bodies, tracing<Source>>::value;
 
-/// A body of a program, where the program keeps it. If no value in it has a run-time extent, it takes none: then its memory is a constant,
-/// and its kernels can be expanded, though the number of iterations is known only at run time.
+/// A body of a program, as the program stores it. If no value in the body has a run-time extent, the body has no symbols. Its memory is then a
+/// constant, and its kernels can be expanded, even if the trip count is known only at run time.
 struct body_graph {
   ir::graph_view graph;
   ir::graph_sizes sizes;
@@ -63,7 +63,7 @@ struct body_graph {
 };
 
 /// The source of a body: a program of its own with the shapes and run-time extents of the whole program. Bodies of bodies have the same
-/// Program, so a body that stands in several others is compiled once.
+/// Program, so a body that several other bodies contain is compiled once.
 template <class Program, int Body>
 struct body_source {
   static constexpr body_graph graph{Program::value.view(), Body};
@@ -71,7 +71,7 @@ struct body_source {
 template <class Program, int Body>
 inline constexpr auto& traced_graph<body_source<Program, Body>> = body_source<Program, Body>::graph;
 
-/// The fusion groups of a graph with so many nodes, as a constant. The number of nodes bounds the number of fusion groups.
+/// The fusion groups of a graph of `Nodes` nodes, as a constant. The number of nodes bounds the number of fusion groups.
 template <int Nodes>
 struct frozen_fusion_groups {
   ir::frozen<passes::fusion_group, Nodes> at;
@@ -114,9 +114,9 @@ auto code_from(std::index_sequence<I...>) -> code<Words::words.at[I]...>;
 template <class Source>
 struct program {
  private:
-  // ---- what the stages do; their list stands below ----
+  // ---- what each stage does; the list of the stages is below ----
 
-  /// Makes loops of one iteration and loops beside their tangents go, then calls Then::run on the graph.
+  /// Removes loops of one iteration, merges each loop with the loop of its tangents, then calls Then::run on the graph.
   template <class Then>
   static constexpr ir::builder with_fewer_loops(const ir::graph_view& g) {
     const ir::builder live = passes::dead_code(g);
@@ -132,7 +132,8 @@ struct program {
     return Then::run(rest.view());
   }
 
-  // The result has bodies of its own. Bodies are changed here and not where they become programs: what leaves one can leave another.
+  // The result has its own bodies. Bodies are changed here and not where they become programs, because a value that is hoisted out of a
+  // body can be hoisted out of the body around it as well.
   struct leaving {
     static constexpr ir::graph_sizes guess() {
       ir::graph_sizes s = passes::sizes_with_trip_count_one(traced.view());
@@ -217,13 +218,13 @@ struct program {
   using stage_if = std::conditional_t<Runs, program_detail::frozen_stage<ir::graph, Stage>, Before>;
 
  public:
-  // ---- the stages, in order: each reads the one before, and one that has nothing to do is left out ----
+  // ---- the stages, in order: each stage reads the result of the stage before it; a stage with nothing to do is left out ----
 
   /// The trace: the graph as written, with the derivatives that a transform took (passes/differentiate.hpp).
   static constexpr auto& traced = as_written::value;
 
  private:
-  /// Loops: trip_count_one, merge_loops, hoist. A body went through them with its loop.
+  /// Loops: trip_count_one, merge_loops, hoist. A body skips this stage: it was changed together with its loop.
   static constexpr bool leaves = !traced.view().is_body && passes::needs_hoist(traced.view());
   using leaving_stage = std::conditional_t<leaves, program_detail::frozen_stage<ir::graph_with_bodies, leaving>, as_written>;
   static constexpr auto& with_hoisting = leaving_stage::value;
@@ -234,7 +235,7 @@ struct program {
   static constexpr auto& scalar = scalar_stage::value;
   using joined_stage = stage_if<passes::may_join(scalar.view()), joining, scalar_stage>;
   static constexpr auto& joined = joined_stage::value;
-  /// Kernels: cse and materialize, fuse; and where kernels compute values again, recompute and fuse.
+  /// Kernels: cse, materialize and fuse. If kernels should compute some values again, also recompute and a second fuse.
   using materialized_stage = program_detail::frozen_stage<ir::graph, materialization>;
   static constexpr auto& materialized = materialized_stage::value;
   using written_kernels = program_detail::fused_kernels<materialized>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A stage of a program as a constant: Stage::run() makes its result in growing arrays, and Stage::guess() says how large it may be. Each result
-// is a separate static constexpr variable, because the compiler's limit of constexpr operations holds for each variable.
+// A stage of a program as a constant: Stage::run() makes its result in growing arrays, and Stage::guess() estimates the sizes. Each result
+// is a separate static constexpr variable, because compilers limit the constexpr operations of each variable.
 #pragma once
 
 #include <tenure/core/config.hpp>
@@ -37,8 +37,8 @@ struct attempted_stage {
 #endif
 };
 
-/// The result of Stage::run(), as a constant of exactly its size. The stage is evaluated once, into arrays of the guessed sizes, and the
-/// result is cut. If the guess was too small, the stage is evaluated again with the right sizes.
+/// The result of Stage::run(), as a constant of exactly its size. The stage is evaluated once, into arrays of the guessed sizes. Unused
+/// elements are then dropped. If the guess was too small, the stage is evaluated again with the right sizes.
 template <template <class> class Frozen, class Stage>
 struct frozen_stage {
   using attempted = attempted_stage<Frozen, Stage>;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// The walk of a kernel: what each instruction does at each point of the loop nest. All loops ask here: those of the CPU, those of a GPU, and
-// the reference's run of a plan. They supply how a lane is loaded, stored, computed and combined, and they write the nest themselves:
+// The walk of a kernel: what each instruction does at each point of the loop nest. The loops of the CPU, the kernels of a GPU, and the
+// reference's run of a plan use this header. They define how a lane is loaded, stored, computed and combined, and each has its own nest:
 //   for each row: the instructions of phase 0; then in each pass
 //     start the sums of the row; for each element the instructions of the pass; finish the sums; the instructions of phase pass + 1
-// The nest is not a function here, because on a GPU the threads of a block wait for each other within it, and a row may end in another block.
+// The nest is not a function here: on a GPU the threads of a block wait for each other inside the nest, and a row may end in another block.
 // A function with a callback for each part of the nest costs more compile time than the nest.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace TENURE_NAMESPACE::program_detail {
 
 using passes::instruction;
 
-/// What an instruction does where it runs. `keep`: it computes a value and keeps it in memory, from which later passes load it.
+/// What an instruction does at a point of the nest. `keep`: it computes a value and keeps it in memory, from which later passes load it.
 enum class action { nothing, constant, load, compute, keep, store, reduce_row, reduce_columns, reduce_all };
 
 /// What an instruction does when it runs for the first time.
@@ -38,7 +38,7 @@ constexpr action in_pass(const instruction& x, int pass) {
   return x.is_kept() && x.ran_before(pass) ? action::load : first_action(x);
 }
 
-/// What an instruction does once for each row, after so many passes over it. The sums of the row are finished then.
+/// What an instruction does once for each row, after `phase` passes over the row. The sums of these passes are finished then.
 constexpr action in_phase(const instruction& x, int phase) {
   const bool runs = x.row && x.phase == phase && x.what != instruction::kind::reduce_row;
   return runs ? first_action(x) : action::nothing;
@@ -47,9 +47,9 @@ constexpr action in_phase(const instruction& x, int phase) {
 /// The groups of instructions that run together.
 enum class part {
   elements,                 // of a pass
-  loads, computes, stores,  // the same in three groups. A value that is kept is computed and stored
+  loads, computes, stores,  // `elements` in three groups; a value that is kept is in computes and in stores
   row,                      // of a phase
-  row_values,               // the same without stores
+  row_values,               // `row` without stores
   row_stores,               // of all phases
   row_sums,                 // that a pass reduces
   sums,                     // of the elements that a pass adds up
