@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The seam between what a user calls and what runs it: transforms name backend<Device> and nothing below it. A device is
-// added by a folder beside eigen/ and a specialisation with the members of the one here.
+// The interface between the transforms and the backends: transforms name backend<Device> and nothing below it. To add a device, add a
+// folder beside cpu/ and a specialisation of backend with the members of backend<cpu_device>.
 #pragma once
 
 #include <tenure/ir/graph.hpp>

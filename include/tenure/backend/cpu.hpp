@@ -16,23 +16,23 @@ template <>
 struct backend<cpu_device> {
   static constexpr bool is_included = true;
 
-  /// Throws index_error where an argument of the graph holds an index outside its axis. Comes before anything is written.
+  /// Throws index_error if an argument of the graph holds an index outside its axis. Call it before anything is written.
   static void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
     cpu_backend::check_arguments(g, arguments, symbols);
   }
 
-  /// Runs a program: a pointer an argument and a result, and the run-time extents. Throws index_error where an index that
-  /// the program computes is outside its axis, and std::bad_alloc; has then written no result. before_writing() is called when neither
-  /// can happen any more, and before a result is written.
+  /// Runs a program with one pointer for each argument, one for each result, and the run-time extents. Throws index_error if a computed
+  /// index is outside its axis, and std::bad_alloc; then no result has been written. before_writing() is called when neither can be thrown
+  /// any more, and before a result is written.
   template <class Program, class BeforeWriting>
   static TENURE_INLINE void run([[maybe_unused]] const void* const* arguments, [[maybe_unused]] void* const* results, [[maybe_unused]] const std::int64_t* symbols,
                                 [[maybe_unused]] const BeforeWriting& before_writing) {
-#if !defined(__CUDA_ARCH__)  // which passes over what the host runs to find kernels, and there are none
+#if !defined(__CUDA_ARCH__)  // in its device pass nvcc reads host code only to find kernels, and this code has none
     cpu_backend::run<Program>(arguments, results, symbols, before_writing);
 #endif
   }
 
-  /// Memory that a call of a static program needs for intermediate results.
+  /// The memory that a call of a static program needs for intermediate results, in bytes.
   template <class Program>
   static constexpr std::int64_t workspace_bytes() { return cpu_backend::static_memory<Program>.total(); }
 };

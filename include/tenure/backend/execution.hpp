@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// On which threads calls run, for every engine. An execution is an object with scope(): what this thread computes while that lives
-// runs as it says. This header has the executors without threads; thread_pool is in <tenure/threads.hpp>.
+// On which threads calls run, for every backend. An execution is an object with scope(). While the object that scope() returns lives,
+// the calls of this thread run on its executor. This header has the executions without threads; thread_pool is in <tenure/threads.hpp>.
 // Law: results do not depend on it, bit for bit. Cost: a thread-local pointer, which small programs do not even read.
 #pragma once
 
@@ -27,7 +27,7 @@ class executor {
   virtual void run(int count, block_function function, void* context) = 0;
   virtual int workers() const = 0;
 
-  /// Is a step with this much work, in elements times instructions, worth handing over? Other steps stay on the caller's thread.
+  /// Whether a step with this much work (elements times instructions) should run on several threads. Other steps stay on the caller's thread.
   bool gains_by(std::int64_t work) const { return work >= min_work_; }
 
  protected:
@@ -39,19 +39,19 @@ class executor {
 
 namespace detail {
 
-/// The ambient setting of a thread: where its calls run; null: on this thread alone. A call reads it once, when it begins, and hands
-/// it on as an argument.
+/// The executor of the calls of this thread. If it is null, they run on this thread alone. A call reads this pointer once, when it begins,
+/// and passes it on as an argument.
 inline constinit thread_local executor* current_executor = nullptr;
 
 /// Whether this thread is one of a pool, which runs blocks of calls of others. Its stack is as large as the system makes stacks.
 inline constinit thread_local bool is_pool_thread = false;
 
-/// Whether the before_writing of a call also watches its steps, as that of profile() does: then it has enter(step), which is called before each
-/// step, and with -1 after the last. It is a type of its own, so other calls pay nothing.
+/// Whether the before_writing of a call also watches its steps, as in profile(). Then it has enter(step), which is called before each step, and
+/// with -1 after the last step. This is decided by the type, so other calls pay nothing.
 template <class BeforeWriting>
 inline constexpr bool watches_steps = requires(const BeforeWriting& watch) { watch.enter(0); };
 
-/// While it lives, calls of this thread run on an executor; null: on this thread alone.
+/// While this object lives, the calls of this thread run on an executor. With a null executor they run on this thread alone.
 class [[nodiscard]] execution_scope {
  public:
   explicit execution_scope(executor* on) : outer_(current_executor) { current_executor = on; }
@@ -65,12 +65,12 @@ class [[nodiscard]] execution_scope {
 
 }  // namespace detail
 
-/// On the calling thread alone, also within the scope of another execution.
+/// Runs on the calling thread alone, even within the scope of another execution.
 struct sequential {
   auto scope() const { return detail::execution_scope(nullptr); }
 };
 
-/// Runs as the innermost scope of the calling thread says, and sequentially if there is none.
+/// Runs on the executor of the innermost scope of the calling thread. Without a scope it runs on the calling thread alone.
 struct inherited {
   struct none {};
   constexpr none scope() const { return {}; }

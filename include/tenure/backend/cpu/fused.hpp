@@ -2,7 +2,7 @@
 // A fused kernel on the CPU: the loop nest that a code describes. Packets run along the last dimension, and every intermediate value
 // stays in a register. A tail is a partial packet with the same instructions, so the result of an element does not depend on its
 // position. Large kernels run in blocks (blocks.hpp). The results of the blocks are combined in their order.
-// Cost: one load for each input and one store for each output. Beside these only the columns of a block touch memory.
+// Cost: one load for each input and one store for each output. In addition, only the column sums of a block are read from and written to memory.
 #pragma once
 
 #include <tenure/backend/cpu/fused/arguments.hpp>
@@ -47,7 +47,7 @@ TENURE_FLATTEN TENURE_INLINE void fused<Code>::run(const kernel_arguments& given
   }
 }
 
-/// The kernel as a function, to which a table of steps points.
+/// The kernel as a function. The table of steps has a pointer to it.
 template <class Code>
 void fused_kernel(const kernel_arguments& args) {
   fused<Code>::run(args);

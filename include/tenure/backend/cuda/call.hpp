@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // backend<cuda_device> runs compiled functions and expressions on a GPU. All arguments and results are in the memory of the
-// device. It needs nvcc.
+// device. This header needs nvcc.
 #pragma once
 
 #if !defined(__CUDACC__)
@@ -24,9 +24,9 @@ struct backend<cuda_device> {
     cuda_backend::check_arguments(device, g, arguments, symbols);
   }
 
-  /// Gives a program to the stream of this thread. It waits for the device only if the program checks indices that it computes.
-  /// If one of them is outside its axis, it throws index_error and no result has been written. Throws cuda_error and
-  /// std::bad_alloc. It calls before_writing() before it writes a result.
+  /// Enqueues a program in the stream of this thread. The call waits for the device only if the program checks computed indices.
+  /// Throws index_error if such an index is outside its axis; then no result has been written. Throws cuda_error and
+  /// std::bad_alloc. Calls before_writing() before it writes a result.
   template <class Program, class BeforeWriting>
   static void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
     cuda_backend::gpu device;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Declarations of the eight cuBLAS functions that gpu.cuh calls, with names of their own, so that a program can include
-// <cublas_v2.h> as well. This header does not include <cublas_v2.h>, because that header includes both half-precision types,
-// which took a tenth of nvcc's time for <tenure/cuda.hpp>. tests/cuda/cublas compares the declarations with the original ones.
+// Declarations of the eight cuBLAS functions that gpu.cuh calls, under other names, so that a program can include
+// <cublas_v2.h> as well. This header does not include <cublas_v2.h>, because that header includes both half-precision types:
+// they took a tenth of nvcc's time for <tenure/cuda.hpp>. tests/cuda/cublas compares the declarations with the original ones.
 #pragma once
 
 #include <tenure/core/config.hpp>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// Runs a program on a device, one step after the other. It uses the same table of steps as backend/cpu, and launches kernels
-// where that backend runs loops. Device is the GPU (gpu.cuh) or a class of the tests.
+// Runs a program on a device, one step after the other. It uses the same table of steps as backend/cpu, but launches kernels instead of
+// running loops. Device is the GPU (gpu.cuh) or a class of the tests.
 // Law: all memory of a call is taken before a result is written.
-// Cost: one launch for each fused step, a second one if sums over rows must be added up, and the launches of cuBLAS for products. One
+// Cost: one launch for each fused step, a second launch if sums over rows must be added up, and the launches of cuBLAS for products. One
 // allocation for each call that needs memory. The host runs the iterations of a loop: an iteration costs the launches of its body, and the
-// host waits for each condition and each number of iterations.
+// host waits for each condition and each trip count that the device computes.
 #pragma once
 
 #include <optional>
@@ -23,8 +23,8 @@ using program_detail::call_memory;
 
 namespace detail {
 
-/// Whether a program has loops and branches, whether some of them wait for a condition or a number of iterations, and whether it has other steps that
-/// are not kernels.
+/// Whether a program has loops or branches, whether the host waits for a condition or a trip count, and whether the program has other steps that are
+/// not kernels.
 template <class Program>
 inline constexpr bool has_control_flow = program_detail::control_flows<Program>.count > 0;
 template <class Program>
@@ -37,7 +37,7 @@ inline constexpr bool has_conditions = [] {
 template <class Program>
 inline constexpr bool has_opaque = program_detail::different_opaque_steps<Program>.count > 0;
 
-/// Memory of a device that is allocated when it is wanted.
+/// Device memory that take() allocates.
 template <class Device>
 class device_memory {
  public:
@@ -88,12 +88,12 @@ struct memory_table<Program, std::integer_sequence<int, K...>> {
 };
 
 /// All memory of a call except arguments and results, for given run-time extents. A call takes it at once, before it writes anything.
-/// Steps run one after the other, so they share the memory that each needs beside its operands.
+/// Steps run one after the other, so they share one piece of scratch memory.
 template <class Program, class Device>
 struct memory_plan : program_detail::placement<Program> {
-  std::int64_t scratch = 0;          // the most that a step needs
+  std::int64_t scratch = 0;          // bytes: the largest need of a step
   bool multiplies_by_blas = false;  // BLAS has memory of its own
-  bool reads_flags = false;         // the host waits for conditions and numbers of iterations
+  bool reads_flags = false;         // the host waits for conditions and trip counts
 
   constexpr memory_plan(const std::int64_t* symbols, const kernels::device_limits& limits) : program_detail::placement<Program>(symbols) {
     using table = memory_table<Program, std::make_integer_sequence<int, Program::kernel_count>>;
@@ -138,8 +138,8 @@ struct memory_plan : program_detail::placement<Program> {
 template <class Program, class Device, class BeforeWriting>
 void run_steps(Device& device, const call_memory& m, const memory_plan<Program, Device>& plan, const BeforeWriting& before_writing);
 
-/// Gives the bodies of loops and branches to the device (program/control_flow.hpp has the iterations). The host waits for conditions and for
-/// numbers of iterations.
+/// Launches the bodies of loops and branches on the device (program/control_flow.hpp has the iterations). The host waits for conditions and trip
+/// counts.
 template <class Device>
 struct iterations_on_device {
   static constexpr bool is_host = false;
@@ -168,7 +168,7 @@ struct iterations_on_device {
   }
 };
 
-/// Gives the steps of a call to the device. The memory is what the plan asks for.
+/// Enqueues the steps of a call on the device. The memory has the size that the plan computes.
 template <class Program, class Device, class BeforeWriting>
 void run_steps(Device& device, const call_memory& m, const memory_plan<Program, Device>& plan, const BeforeWriting& before_writing) {
   constexpr auto& tables = Program::tables;
@@ -209,8 +209,8 @@ constexpr std::int64_t waiting_bytes([[maybe_unused]] const std::int64_t* symbol
 
 }  // namespace detail
 
-/// The device memory that run() allocates for a static program, in bytes: intermediate results, results that wait for a check, and what
-/// the step that needs most has beside its operands. It does not include the cuBLAS workspace of each stream.
+/// The device memory that run() allocates for a static program, in bytes: intermediate results, results that wait for a check, and
+/// the scratch memory of the step that needs the most. It does not include the cuBLAS workspace of each stream.
 template <class Program, class Device>
 constexpr std::int64_t workspace_bytes() {
   return detail::waiting_bytes<Program>(nullptr) + detail::memory_plan<Program, Device>(nullptr, {}).total();
@@ -225,8 +225,8 @@ void check_arguments(Device& device, const ir::graph_view& g, const void* const*
   });
 }
 
-/// Runs the program. Throws std::bad_alloc, or index_error if an index that it computes is outside its axis; then no result has been
-/// written. Calls before_writing() when neither can happen any more, and before it writes a result.
+/// Runs the program. Throws std::bad_alloc, or index_error if a computed index is outside its axis; then no result has been written.
+/// Calls before_writing() when neither can be thrown any more, and before it writes a result.
 template <class Program, class Device, class BeforeWriting = program_detail::no_commit>
 void run(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing = {}) {
   static_assert(!program_detail::calls_functions<Program>, "tenure: call: extern_op does not run on a GPU: its function runs on the CPU");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// The GPU as a device for execute.hpp. All work goes to the stream of this thread, memory comes from the pool, and only checks of
-// indices wait. Products run in cuBLAS, in IEEE float32 and never in TF32. They are repeatable: cuBLAS promises the same bits on
-// GPUs with the same number of multiprocessors, also while several streams are busy, because each stream has a workspace of its
-// own.
+// The GPU as a device for execute.hpp. All work goes to the stream of this thread, memory comes from the pool. The host waits only for
+// checks of indices and for read(). Products run in cuBLAS, in IEEE float32 and never in TF32. They are repeatable: cuBLAS promises the
+// same bits on GPUs with the same number of multiprocessors, even while several streams are busy, because each stream has its own
+// workspace.
 #pragma once
 
 #include <tenure/backend/cuda/cublas.hpp>
@@ -41,7 +41,7 @@ class blas {
     check(cublas::create(&handle_), "cublasCreate");
     check(cublas::set_math_mode(handle_, cublas::math_mode::pedantic), "cublasSetMathMode");
   }
-  // NVIDIA's recommendation for the GPU that needs most.
+  // NVIDIA's recommendation for the GPU with the largest need.
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
   cublas::handle handle_ = nullptr;
@@ -52,8 +52,8 @@ class blas {
 
 class gpu {
  public:
-  /// The limits of the GPU. shared_bytes is the most shared memory that a block may request, but not more than lets an H100 run
-  /// two blocks at once.
+  /// The limits of the GPU. shared_bytes is the most shared memory that a block may request, but at most so much that an
+  /// H100 runs two blocks at once.
   static kernels::device_limits limits() {
     static const int shared_bytes = [] {
       int most = 0;

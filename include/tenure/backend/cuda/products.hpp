@@ -11,7 +11,7 @@ namespace TENURE_NAMESPACE::cuda_backend {
 using program_detail::operand_view;
 using program_detail::opaque_operation;
 
-/// The BLAS layout of a row-major matrix whose rows or columns are contiguous. leading < 0 means that neither are.
+/// The BLAS layout of a row-major matrix whose rows or columns are contiguous. leading < 0 means that neither rows nor columns are contiguous.
 struct blas_layout {
   bool transposed = false;
   std::int64_t leading = -1;

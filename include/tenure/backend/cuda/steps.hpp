@@ -60,7 +60,7 @@ kernels::named_rows merge_sorted(Device& device, kernels::named_rows rows, kerne
 /// Sorts rows on a device. This is the default; thrust.cuh specialises it for the GPU.
 template <class Device>
 struct row_sort {
-  /// The memory that it needs in addition to the spare rows.
+  /// The memory that the sort needs in addition to the spare rows.
   static constexpr std::int64_t bytes(std::int64_t) { return 0; }
   static kernels::named_rows sorted(Device& device, const kernels::named_rows& rows, const kernels::named_rows& spare, std::int64_t count, void*) {
     return merge_sorted(device, rows, spare, count);
@@ -68,7 +68,7 @@ struct row_sort {
 };
 
 /// The number of pieces in which each row of index_add is summed. It is more than one if the elements are too few to fill a GPU
-/// and the indices are many. It depends only on extents, so that every GPU adds in the same order.
+/// and the indices are many. It depends only on extents, so every GPU adds in the same order.
 constexpr std::int64_t pieces_of_rows(std::int64_t elements, std::int64_t rows, std::int64_t indices) {
   constexpr std::int64_t threads = 1 << 17, each = 64;
   const std::int64_t room = elements > 0 ? threads / elements : 1, wanted = rows > 0 ? indices / rows / each : 1;
@@ -76,8 +76,8 @@ constexpr std::int64_t pieces_of_rows(std::int64_t elements, std::int64_t rows, 
   return pieces < 1 ? 1 : pieces > 256 ? 256 : pieces;
 }
 
-/// The memory beside the operands of index_add: the rows that indices name and their positions, twice; the memory of the sort; a table
-/// with the sum of each piece. All but the first are offsets in bytes.
+/// The scratch memory of index_add: the rows that indices name and their positions, twice; the memory of the sort; a table with the sum of
+/// each piece. All members except the first are offsets in bytes.
 template <class T, class Device>
 struct index_add_memory {
   std::int64_t count, elements, pieces;
@@ -98,7 +98,7 @@ void copy_changed(Device& device, const operand_view& x, const T* from, const op
   if (from != out) detail::copy(device, x, from, x.stride, out, to.stride);
 }
 
-/// Adds rows of updates at the indices, which have been checked: scatter to zeros, index_add to an operand. The indices are sorted, then each
+/// Adds rows of updates at checked indices: scatter adds them to zeros, index_add to an operand. The indices are sorted, then each
 /// element of the result is the sum of its updates, in order.
 template <ir::opcode Op, class T, class Device>
 void add_rows_step(Device& device, void* const* p, const opaque_operation& n, void* scratch) {
@@ -166,11 +166,11 @@ void order_step(Device& device, void* const* p, const opaque_operation& n) {
   });
 }
 
-/// The memory beside the operands of an operation on samples: a row-major copy of each operand, and what the samples need in addition.
+/// The scratch memory of an operation on samples: a row-major copy of each operand, and the scratch memory of the samples.
 template <class Record>
 struct samples_memory {
   ops::sample_sizes sizes;
-  std::int64_t samples = 1, operand[Record::arity] = {}, scratch = 0, end = 0;  // where each begins, in numbers
+  std::int64_t samples = 1, operand[Record::arity] = {}, scratch = 0, end = 0;  // the offset of each part, in elements
 
   constexpr explicit samples_memory(const opaque_operation& n) : sizes(Record::sizes_of([&](int k) -> const operand_view& { return n.in[k]; })) {
     for (int a = 0; a < n.in[0].rank - Record::takes.operand(0).rank; ++a) samples *= n.in[0].extent[a];
@@ -247,7 +247,7 @@ void check_indices(Device& device, const ir::bound& b, dtype type, const void* i
   if (refused.any) tenure::detail::throw_outside(b.call, refused.index, extent, b.block);
 }
 
-/// Checks computed indices against every bound on them, and copies them if all hold. Throws index_error otherwise.
+/// Checks computed indices against all their bounds, and copies them if all bounds hold. Otherwise throws index_error.
 template <class T, class Device>
 void check_step(Device& device, void* const* p, const opaque_operation& n, const ir::bound* bounds, void* scratch) {
   const operand_view& from = n.in[0];
@@ -255,7 +255,7 @@ void check_step(Device& device, void* const* p, const opaque_operation& n, const
   detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), n.out.stride);
 }
 
-/// The memory that opaque_step() needs beside the operands, in bytes.
+/// The scratch memory of opaque_step(), in bytes.
 template <ir::opcode Op, class T, class Device>
 constexpr std::int64_t bytes_of_step([[maybe_unused]] const opaque_operation& n) {
   if constexpr (Op == ir::opcode::scatter || Op == ir::opcode::index_add) return index_add_memory<T, Device>(n, ops::adding_operands_of(Op).indices).end;

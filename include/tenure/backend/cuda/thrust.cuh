@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Sorts with Thrust, for index_add with very many indices. All units of a program must include this header, before the first use,
-// or none. It is not included by default, because the headers of Thrust take nvcc longer than all of Tenure, and below some ten
-// thousand indices the merge sort of steps.hpp is as fast.
+// Sorts with Thrust, for index_add with very many indices. Either all translation units of a program include this header,
+// before the first use, or none. It is not included by default: the headers of Thrust take nvcc longer than all of Tenure, and up to
+// about ten thousand indices the merge sort of steps.hpp is as fast.
 #pragma once
 
 #include <vector>
@@ -28,8 +28,8 @@ void sort_rows(const Policy& on, const kernels::named_rows& rows, std::int64_t c
 
 #if defined(__CUDACC__)
 
-/// Temporary memory for Thrust: the memory that the call has taken for its sort. Thrust does not promise how much it needs. The rest, if
-/// any, comes from the pool, in the order of this thread's stream.
+/// Temporary memory for Thrust: the memory that the call has taken for its sort. Thrust does not promise how much it needs. If it needs
+/// more, the rest comes from the pool, in the order of this thread's stream.
 class thrust_memory {
  public:
   using value_type = char;
@@ -57,7 +57,7 @@ template <>
 struct row_sort<gpu> {
   static constexpr std::int64_t by_merging = 1 << 15;
 
-  /// A radix sort takes the rows and positions once more, and counters: less than half a byte for each index, and 1 MiB.
+  /// A radix sort needs a second copy of the rows and positions, and counters: less than half a byte for each index, and 1 MiB.
   static constexpr std::int64_t bytes(std::int64_t count) { return count <= by_merging ? 0 : count * 17 + (std::int64_t{1} << 20); }
 
   static kernels::named_rows sorted(gpu& device, const kernels::named_rows& rows, const kernels::named_rows& spare, std::int64_t count, void* scratch) {

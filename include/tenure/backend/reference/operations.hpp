@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The meaning of each operation, for the reference backend: one scalar at a time, with the functions of libm. A sum is computed in the next
-// wider type. It is slow.
+// wider type. This backend is slow.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace TENURE_NAMESPACE::reference {
 
-/// How sums and matrix products are added up: in the next wider type; or with every product and partial sum rounded to the result's
-/// type, which overflows where a loop in that type would; or the same, but NaN where another order of the terms could overflow.
+/// How sums and matrix products are added up. wide: in the next wider type. rounded: every product and partial sum is rounded to the type
+/// of the result, so it overflows where a loop in this type would. any_order: as rounded, but NaN if another order of terms could overflow.
 enum class sums { wide, rounded, any_order };
 
 namespace detail {
@@ -43,7 +43,7 @@ constexpr T extremum(ir::reduction kind, T a, T b) {
   return (kind == ir::reduction::min ? b < a : a < b) ? b : a;
 }
 
-/// A sum on its way.
+/// A partial sum.
 template <class T>
 class running_sum {
  public:
@@ -73,7 +73,7 @@ class running_sum {
   bool has_infinite_ = false;
 };
 
-/// Computes the value of a node from those of the nodes before it.
+/// Computes the value of a node from the values of earlier nodes.
 class operations {
  protected:
   operations(const ir::graph_view& g, sums how, std::vector<std::int64_t> symbols) : g_(g), how_(how), symbols_(std::move(symbols)) {}
@@ -264,7 +264,7 @@ class operations {
     return y;
   }
 
-  /// One sample after the other, as the record says.
+  /// Computes one sample after the other with the function of the record.
   array opaque(const ir::node& n, array& y) const {
     ops::opaque_operations::visit(n.op, [&]<class Record>() {
       const ops::sample_sizes sizes = Record::sizes_of([&](int k) -> const extents& { return value(n.in[k]).shape; });
@@ -286,7 +286,7 @@ class operations {
     const std::int64_t rows = x.shape[x.shape.rank - 2], columns = x.shape[x.shape.rank - 1];
     return static_cast<long double>(x.as<T>()[(b * rows + i) * columns + j]);
   }
-  /// Row i of q k^T. A row that is causal ends after column i.
+  /// Row i of q k^T. If the attention is causal, the row ends after column i.
   template <class T>
   static std::vector<long double> scores(const array& q, const array& k, std::int64_t b, std::int64_t i, bool causal) {
     const std::int64_t rows = k.shape[k.shape.rank - 2], d = k.shape[k.shape.rank - 1];
@@ -312,7 +312,7 @@ class operations {
           for (std::size_t j = 0; j < s.size(); ++j) sum += s[j] * element<T>(v, b, static_cast<std::int64_t>(j), c);
           to[c] = static_cast<T>(s.empty() ? sum : sum / total);
         }
-        // The gradient computes more exact products than fit T, so the second number also has what the first one loses.
+        // The gradient computes products more exactly than in T, so the second number includes the rounding error of the first.
         to[e] = static_cast<T>(most);
         to[e + 1] = static_cast<T>(most - to[e] + std::log(total) * root);
       }
@@ -420,7 +420,7 @@ class operations {
 
   array scatter(const ir::node& n, array& y) const { return add_at(n, value(n.in[0]), value(n.in[1]), nullptr, y); }
   array index_add(const ir::node& n, array& y) const { return add_at(n, value(n.in[2]), value(n.in[0]), &value(n.in[1]), y); }
-  /// The sums of the updates, each after the element of `first` to which it is added, if there is one.
+  /// Adds the updates in order. Each sum starts with the element of `first` at its place, if `first` is not null.
   array add_at(const ir::node& n, const array& indices, const array& updates, const array* first, array& y) const {
     visit_dtype(y.type, [&]<class T>(element_tag<T>) {
       std::vector<running_sum<T>> total(static_cast<std::size_t>(y.size()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Runs a plan record by record: the loops, passes and phases of each kernel, one scalar at a time, with all temporaries in one
-// workspace at the offsets that the memory pass chose. It also checks that every access lies inside its buffer, which a backend
-// does not. Tests compare it with the reference to find errors in fusion, schedule and memory plan of any graph.
+// workspace at the offsets that the memory pass chose. Unlike a backend, it checks that every access lies inside its buffer. Tests
+// compare its results with the reference to find errors in fusion, schedule and memory plan of any graph.
 #pragma once
 
 #include <algorithm>
@@ -92,8 +92,8 @@ using program_detail::in_pass;
 using program_detail::in_phase;
 using program_detail::part;
 
-/// One fused kernel. It follows the same walk as the kernels of the backends. Its numbers are those of the reference: the functions of libm,
-/// and sums in the next wider type.
+/// One fused kernel. It follows the same walk as the kernels of the backends, but computes like the reference: with the functions of libm,
+/// and with sums in the next wider type.
 template <class T>
 class kernel_run {
   using positions = std::vector<std::int64_t>;
@@ -336,7 +336,7 @@ inline void run_opaque(const passes::plan_view& p, const passes::step& s, const 
 }  // namespace detail
 
 /// Runs a plan and returns its results. Throws plan_error for a plan that no backend can run. overwritten[r]: the argument in whose memory result r
-/// is computed, or -1. It is row-major and has the type and the size of the result. The memory of the caller stays as it is.
+/// is computed, or -1. This argument is row-major and has the type and size of the result. The run uses a copy, so the caller's memory is unchanged.
 inline std::vector<array> run(const passes::plan_view& p, std::span<const argument> arguments, std::span<const int> overwritten = {}) {
   detail::plan_memory m(p, arguments, overwritten);
   for (int i = 0; i < p.step_count; ++i) {

@@ -59,7 +59,7 @@ scalar_function at_code(int position, std::integer_sequence<int, I...>) {
 
 }  // namespace detail
 
-/// The function of an operation for operands of a type. For a selection it is the type of the second and third operand.
+/// The function of an operation for operands of a type. For a selection, `type` is the type of the second and third operand.
 inline scalar_function function_of(ir::opcode op, dtype type) {
   return visit_dtype(type, [&]<class T>(element_tag<T>) {
     return detail::at_code<T>(static_cast<int>(op) - static_cast<int>(ir::opcode::pointwise),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The reference backend, which tests compare all other backends with. It computes a graph node by node, as it is written, and each node has an
-// array of its own. It has no fusion and no views. operations.hpp says what a node computes. It is slow.
+// The reference backend: tests compare all other backends with it. It computes a graph node by node, without fusion and without views. Each node
+// has its own array. operations.hpp defines what a node computes. This backend is slow.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@
 
 namespace TENURE_NAMESPACE::reference {
 
-/// Called after each run of a body of a loop or a branch: the control-flow operation, the number of the body, what it read and what it gave.
+/// Called after each run of a body of a loop or a branch, with the control-flow operation, the number of the body, its inputs and its outputs.
 using body_visit =
     std::function<void(ir::node_id control_flow, int body, const std::vector<array>& inputs, const std::vector<array>& outputs)>;
 
 namespace detail {
 
-/// Runs a graph: node by node, and the bodies of its loops and branches one iteration after the other. Each iteration has arrays of its own.
+/// Runs a graph node by node, and loops iteration by iteration. Each iteration has its own arrays.
 class interpreter : operations {
  public:
   interpreter(const ir::graph_view& g, std::span<const array> arguments, sums how) : interpreter(g, arguments, how, symbols_for(g, arguments)) {}
-  /// A body, with the run-time extents of the graph around it.
+  /// For a body: `symbols` are the run-time extents of the graph around it.
   interpreter(const ir::graph_view& body, std::span<const array> arguments, sums how, const std::vector<std::int64_t>& symbols)
       : operations(body, how, symbols), arguments_(arguments) {}
 
@@ -154,7 +154,7 @@ class interpreter : operations {
     }
     control_flow_results_[static_cast<std::size_t>(id)] = results;
   }
-  /// The function writes to arrays of its own.
+  /// Calls a function of the user. It writes to new arrays.
   std::vector<array> call_function(const ir::control_flow& c, const std::vector<array>& given) const {
     const ir::graph_view body = g_.body_at(c.bodies[0]);
     std::vector<array> results;
