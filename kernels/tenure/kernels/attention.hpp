@@ -19,7 +19,7 @@ struct strided_matrix {
   TENURE_KERNEL_INLINE T operator()(std::int64_t i, std::int64_t j) const { return at[i * row + j * column]; }
 };
 
-/// The operands of one batch: q [m, d] (for a gradient with more columns behind), k [n, d], v [n, e].
+/// The operands of one batch: q [m, d] (in a gradient, more columns follow the d columns of q), k [n, d], v [n, e].
 template <class T>
 struct attention_operands {
   std::int64_t m, n, d, e;

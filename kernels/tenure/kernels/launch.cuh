@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(max_threads) element_kernel(const __grid_const
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) f(i);
 }
 
-/// Launches the fused kernel. `max_shared` is the shared_bytes of the device_limits that the shape was computed with.
+/// Launches the fused kernel. `max_shared` is the shared_bytes of the device_limits from which the shape was computed.
 template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
 void launch(code_name<A, B>, const fused_arguments<T, Pointers, Numbers>& args, int max_shared, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(args.shape.blocks()), threads = static_cast<unsigned>(args.shape.threads);

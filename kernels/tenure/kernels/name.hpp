@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Short names for codes. A kernel and all functions inside it are templates over a code. If the template argument were the code
-// with all its words, a kernel of 256 operations would have 100 MB of symbol names, and nvcc would take 0.8 s longer (of 3.8 s
-// for the device).
+// with all its words, a kernel of 256 operations would have 100 MB of symbol names, and nvcc would need 0.8 s more (of 3.8 s
+// for the device code).
 #pragma once
 
 #include <cstdint>

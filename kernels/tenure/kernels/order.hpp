@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The order of the elements of rows: each thread finds the place of one element. Cost: a thread reads the whole row, so use it for rows
-// of up to a few thousand elements.
+// The order of the elements of rows: each thread finds the place of one element. Cost: a thread reads the whole row, so use this
+// kernel for rows of up to a few thousand elements.
 #pragma once
 
 #include <tenure/kernels/rearrange.hpp>

@@ -98,7 +98,7 @@ struct place_element {
   }
 };
 
-/// Computes one element of a gather: it is read from the row of a table that an index names.
+/// Computes one element of a gather: reads it from the table row that an index names.
 template <class T>
 struct gather_element {
   walk<3> space;  // indices, table (without its row), result
@@ -131,7 +131,7 @@ struct list_index {
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const { to.set(i, indices[space.at(i).of[0]], i); }
 };
 
-/// In n ascending rows, the position of the first that is >= row, or, with After, > row.
+/// In n ascending rows, the position of the first row that is >= `row`. With After: the first row that is > `row`.
 template <bool After>
 TENURE_KERNEL_INLINE std::int64_t bound(const std::int64_t* rows, std::int64_t n, std::int64_t row) {
   std::int64_t first = 0;

@@ -2,9 +2,9 @@
 // Attention and its gradient, a block of rows of q by a block of columns at a time, so that the weights are never in memory as a whole.
 // Source: online softmax (Milakov and Gimelshein, 2018); the blocks and the gradient from the log-sum-exp (Dao et al., FlashAttention, 2022).
 // Law: the result does not depend on the number of threads: a thread computes whole batches.
-// A causal row meets no number of a row of k and v that it does not see, whatever that is.
-// Cost: the products run in the register tiles of matmul. Blocks above the diagonal are skipped if the product is causal. Blocks on it look for
-// numbers that are not finite, one pass over as many rows of v and k.
+// With a causal mask, hidden rows of k and v do not affect a row of the result, even if they hold NaN or infinity.
+// Cost: the products run in the register tiles of matmul. If the attention is causal, blocks above the diagonal are skipped. Blocks on the
+// diagonal search their rows of v and k for numbers that are not finite, in one pass.
 #pragma once
 
 #include <cmath>
@@ -32,7 +32,7 @@ struct attention_extents {
   index m = 0, n = 0, d = 0, e = 0;
   bool causal = false;
 
-  /// The rows of a block. Fewer rows waste less above the diagonal, more rows read k and v less often.
+  /// The rows of a block. With fewer rows less work is wasted above the diagonal. With more rows k and v are read less often.
   constexpr index block_rows() const { return m >= 256 ? 32 : 16; }
   /// The columns that the rows first ... first + rows - 1 see.
   constexpr index columns_seen(index first, index rows) const { return causal && first + rows < n ? first + rows : n; }
@@ -44,7 +44,7 @@ constexpr attention_extents attention_extents_of(const opaque_operation& o) {
   return {q.extent[last - 1], k.extent[last - 1], k.extent[last], v.extent[last], o.axis != 0};
 }
 
-/// Parts of one piece of memory, each aligned to a cache line. Without a pointer it only counts.
+/// Divides one piece of memory into parts, each aligned to a cache line. With a null pointer it only counts the elements.
 template <class T>
 struct scratch_parts {
   T* memory = nullptr;
@@ -70,11 +70,11 @@ void block_product(index m, index n, index k, matrix_ref<T> a, const T* b, index
   }
 }
 
-/// The columns of a block of scores: whole panels, and no power of two, because then all its rows would compete for the same sets of the cache.
+/// The columns of a block of scores: whole panels. Not a power of two, because then all rows of a block would compete for the same sets of the cache.
 template <class T>
 inline constexpr index attention_columns = ceil_div(120, tile_shape<T>::panel_width) * tile_shape<T>::panel_width;
 
-/// The transpose of x [rows, columns] as panels of tile_shape<T>::panel_width columns. The panels follow each other, so the rows of a panel are near
+/// The transpose of x [rows, columns] as panels of tile_shape<T>::panel_width columns. The panels are contiguous, so the rows of a panel are near
 /// each other.
 template <class T>
 struct turned {
@@ -95,7 +95,7 @@ struct turned {
   }
 };
 
-/// A matrix whose rows are whole packets and follow each other in memory. It is x itself, or a copy of x with zeros at the end of each row.
+/// x as a contiguous matrix whose rows are whole packets: x itself, or a copy of x with zeros at the end of each row.
 template <class T>
 matrix_ref<T> in_packets(index rows, index columns, matrix_ref<T> x, T* memory) {
   if (x.col_stride == 1 && x.row_stride == columns && columns % max_lanes<T> == 0) return x;
@@ -122,7 +122,7 @@ void fold_lanes(const T* from, index count, T* to, Combine combine) {
   }
 }
 
-/// Copies the first `count` numbers of each row. Rows are short: a call of memcpy would take as long as the copy.
+/// Copies the first `count` numbers of each row. Rows are short: the call of memcpy alone would take as long as the copy.
 template <class T>
 void copy_columns(const T* from, index from_stride, index rows, index count, T* to, index to_stride) {
   using packet = packet_of<T, max_lanes<T>>;
@@ -133,7 +133,7 @@ void copy_columns(const T* from, index from_stride, index rows, index count, T* 
   }
 }
 
-/// Replaces the numbers own ... width - 1 of a row. Single stores would delay the packets that are loaded from them next.
+/// Replaces the numbers own ... width - 1 of a row. Stores of single numbers would delay the next loads of packets from this memory.
 template <class T>
 TENURE_INLINE void hide(T* row, index own, index width, const packet_of<T, max_lanes<T>>& by) {
   using packet = packet_of<T, max_lanes<T>>;
@@ -159,8 +159,8 @@ bool are_finite(const T* x, index stride, index rows, index width) {
   return sum_lanes<T, max_lanes<T>>(sum) == T(0);  // an infinity times 0 is NaN
 }
 
-/// The weights of a block in which row r sees the columns before own + r. The others are 0, and 0 times an infinity is NaN. So where a number that
-/// they meet is not finite, each row is multiplied alone.
+/// The weights of a block in which row r sees the columns before own + r. The other weights are 0, but 0 times infinity is NaN. So if a hidden number
+/// is not finite, each row is multiplied alone, with only the columns that it sees.
 template <class T>
 struct seen_weights {
   const T* at;
@@ -209,7 +209,7 @@ struct attention_block {
     for (index i = 0; i < x.m; i += block) {
       const index rows = x.m - i < block ? x.m - i : block, seen = x.columns_seen(i, rows);
       for (index r = 0; r < block; ++r) most[r] = lowest, total[r] = T(0);
-      for (index r = rows * lanes; r < block * lanes; ++r) by_lanes[r] = T(1);  // rows that are not there: their logarithm is a number
+      for (index r = rows * lanes; r < block * lanes; ++r) by_lanes[r] = T(1);  // unused rows: 1, so that their logarithm is finite
       if (seen == 0) std::memset(static_cast<void*>(sums), 0, static_cast<std::size_t>(rows * wide) * sizeof(T));
       for (index j = 0; j < seen; j += columns) {
         const index width = seen - j < columns ? seen - j : columns;
@@ -236,8 +236,8 @@ struct attention_block {
     const packet factor = packets::pset1<packet>(by);
     for (index c = 0; c < width; c += lanes) packets::pstoreu(row + c, packets::pmul(packets::ploadu<packet>(row + c), factor));
   }
-  /// Replaces the products of a block by the exponentials of the distances of their scores from the largest score so far. Those that a row does
-  /// not see become 0. `moved` becomes the factors by which the sums of earlier columns shrink. A row whose scores are all -inf has no largest
+  /// Replaces the products of a block by the exponentials of the distances of their scores from the largest score so far. Scores that a row does
+  /// not see become 0. `moved` becomes the factors that scale the sums of earlier columns. A row whose scores are all -inf has no largest
   /// score, and its total stays 0.
   void weigh(const seen_weights<T>& weights, index block, T scale) const {
     const packet none = packets::pset1<packet>(lowest), zero = packets::pset1<packet>(T(0)), factor = packets::pset1<packet>(scale);
@@ -245,7 +245,7 @@ struct attention_block {
     for (index r = 0; r < rows; ++r) {
       T* const s = scores + r * columns;
       const index seen = weights.seen(r), end = whole_packets<T>(seen);
-      hide(s, seen, end, packets::pset1<packet>(s[0]));  // by a score that it sees, so that no exponential overflows
+      hide(s, seen, end, packets::pset1<packet>(s[0]));  // replaced by a visible score, so that no exponential overflows
       packet largest = none;
       for (index c = 0; c < end; c += lanes) largest = math::max_of_numbers(largest, packets::ploadu<packet>(s + c));
       packets::pstoreu(by_lanes + r * lanes, largest);
@@ -305,7 +305,7 @@ struct attention_gradient_block {
     turned<T>::fill(x.n, x.d, k, turned_k);
     turned<T>::fill(x.n, x.e, v, turned_v);
     const matrix_ref<T> right = which == part::of_k_and_v ? k : in_packets<T>(x.n, x.d, k, keys);
-    // Whole packets are summed in the result itself.
+    // If the rows are whole packets, the sums are computed directly in the result.
     T* const to_k = to + (which == part::all ? x.d : 0);
     const accumulated dk = sums_in(which, x.n, x.d, wide_k, to_k, width_to, of_k);
     const accumulated dv = sums_in(which, x.n, x.e, wide_v, to_k + x.d, width_to, of_v);
@@ -343,7 +343,7 @@ struct attention_gradient_block {
     T* at;
     index stride;
   };
-  /// Zeros, in the result if its rows are whole packets.
+  /// Memory for sums, set to zero: the result itself if its rows are whole packets, otherwise `memory`.
   static accumulated sums_in(part which, index rows, index columns_of_part, index wide, T* to, index width_to, T* memory) {
     if (which == part::of_q) return {nullptr, 0};
     const accumulated a = wide == columns_of_part ? accumulated{to, width_to} : accumulated{memory, wide};
@@ -351,11 +351,11 @@ struct attention_gradient_block {
       for (index c = 0; c < wide; c += lanes) packets::pstoreu(a.at + r * a.stride + c, packets::pset1<packet>(T(0)));
     return a;
   }
-  /// From products: p = exp(((p - most) - rest) scale), slopes = p (slopes - delta) scale. Those after the first `own` become 0.
+  /// From products: p = exp(((p - most) - rest) scale), slopes = p (slopes - delta) scale. Elements after the first `own` become 0.
   static void weigh(T* p, T* slopes, index own, index width, T scale, T most, T rest, T delta) {
     const packet factor = packets::pset1<packet>(scale), mean = packets::pset1<packet>(delta);
     const packet down = packets::pset1<packet>(most), more = packets::pset1<packet>(rest);
-    hide(p, own, whole_packets<T>(own), packets::pset1<packet>(p[0]));  // by a score that it sees, so that no exponential overflows
+    hide(p, own, whole_packets<T>(own), packets::pset1<packet>(p[0]));  // replaced by a visible score, so that no exponential overflows
     for (index c = 0; c < own; c += lanes) {
       const packet from_most = packets::psub(packets::ploadu<packet>(p + c), down);
       const packet weight = math::exp(packets::pmul(packets::psub(from_most, more), factor));
@@ -412,7 +412,7 @@ constexpr std::int64_t attention_workspace(const opaque_operation& o) {
   return counted.used * static_cast<std::int64_t>(sizeof(T)) + 64;
 }
 
-/// A thread computes whole batches, so no more threads than these have work.
+/// The number of batches. A thread computes whole batches, so at most so many threads have work.
 constexpr std::int64_t attention_batch_count(const opaque_operation& o) {
   std::int64_t batches = 1;
   for (int a = 0; a < o.out.rank - 2; ++a) batches *= o.out.extent[a];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Computes large products with the BLAS to which the program is linked, if TENURE_BLAS is defined (the CMake option of this name).
-// Cost: a BLAS uses threads and memory of its own. Whether its bits depend on the number of its threads depends on the BLAS.
-// Each product is one call for every executor, so Tenure's own threads change no bits.
+// Computes large products with the BLAS that the program links, if TENURE_BLAS is defined (the CMake option of this name).
+// Cost: a BLAS uses its own threads and memory. With some BLAS libraries the bits depend on the number of these threads. Tenure's own
+// threads change no bits, because each product is one call with every executor.
 #pragma once
 
 #include "matmul.hpp"
@@ -15,11 +15,11 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend)::detail {
 
-/// A matrix for BLAS, which reads columns. A row-major matrix is passed as its transpose.
+/// A matrix for BLAS, which expects column-major matrices. A row-major matrix is passed as its transpose.
 template <class T>
 struct blas_operand {
   const T* data;
-  std::int64_t leading;  // elements from column to column, 0 where BLAS cannot express the strides
+  std::int64_t leading;  // elements from column to column; 0 if BLAS cannot express the strides
   char transposed;
 
   blas_operand(matrix_ref<T> m, std::int64_t rows, std::int64_t columns) : data(m.data), leading(0), transposed('N') {
@@ -28,7 +28,7 @@ struct blas_operand {
   }
 };
 
-/// Computes C = A B with BLAS. C is row-major without gaps. Returns false and does nothing if the product is small, or if BLAS does not
+/// Computes C = A B with BLAS. C is row-major and contiguous. Returns false and does nothing if the product is small, or if BLAS does not
 /// accept the strides.
 template <class T>
 bool matmul_by_blas(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c) {

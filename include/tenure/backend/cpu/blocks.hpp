@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Work in numbered blocks. A step gives its blocks to several threads, or one thread runs them in order.
 // Law: only shapes decide how work is cut, so the bits of the results do not depend on the number of threads.
-// Cost: work of one thread is cut too, into blocks of some microseconds. Small work is one block.
+// Cost: work on one thread is also cut into blocks, of a few microseconds each. Small work is one block.
 #pragma once
 
 #include <tenure/core/config.hpp>
@@ -14,20 +14,20 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 /// The work of a block, in elements times instructions, or in multiplications for a product. It takes about two microseconds.
 inline constexpr std::int64_t block_work = 1 << 16;
 inline constexpr int max_blocks = 64;
-/// A kernel of static extents with less work has no code for blocks.
+/// A kernel with static extents and less work than this has no code for blocks.
 inline constexpr std::int64_t min_cut_work = block_work / 2;
-/// The number of multiplications that count as one element of one instruction in the decision to wake threads. Multiplications of a product
-/// are faster, and each thread reads and packs the right factor.
+/// The number of multiplications of a product that count as one element of one instruction, in the decision to wake threads. Multiplications of a
+/// product are faster, and each thread must read and pack the right factor.
 inline constexpr std::int64_t multiplications_of_work = 2;
-/// A kernel that reads and writes more bytes than this stores past the caches. The value is the size of the largest shared cache of most
-/// machines. A store past the caches does not read the line first, which saves a third of the traffic of one load and one store. The next
-/// step finds less in the cache, but loses less than this (a sum of the result after a kernel over 33 MB: 1.2 ms instead of 1.5 ms).
+/// A kernel that reads and writes more bytes than this uses non-temporal stores. The value is the size of the largest shared cache of most
+/// machines. A non-temporal store does not read the line first, which saves a third of the traffic of one load and one store. The next step
+/// finds less in the cache, but loses less than this saves (a kernel over 33 MB and then a sum of its result: 1.2 ms instead of 1.5 ms).
 /// It is a constant, because a virtual machine may report ten times the cache that it has.
 inline constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;
-/// The least rows of a block that reduces columns. The block ends with a sum over its columns, and with so many rows this costs little.
+/// The least rows of a block of a kernel that adds up rows. At the end of a block its column sums are added to the result. With so many rows this costs little.
 inline constexpr std::int64_t rows_of_column_block = 16;
 
-/// The rows that are added up in one running sum. More rows are the sum of such parts: a running sum of 78,000 float32 numbers around 1000 is off by 4e-4.
+/// The rows of one running sum. A sum of more rows is the sum of such parts: a running sum of 78,000 float32 numbers around 1000 is off by 4e-4.
 inline constexpr std::int64_t rows_of_part = 512;
 constexpr bool has_parts(std::int64_t rows) { return rows >= 2 * rows_of_part; }
 
@@ -45,7 +45,7 @@ struct block_grid {
   std::int64_t length[2] = {}, pieces[2] = {1, 1};
 
   constexpr int count() const { return static_cast<int>(pieces[0] * pieces[1]); }
-  /// The begin of a block along dimension d.
+  /// Where a block begins along dimension d.
   constexpr std::int64_t begin(int d, int block) const { return block == 0 ? 0 : (d == 0 ? block / pieces[1] : block % pieces[1]) * length[d]; }
 
   /// Cuts dimension d into at most `wanted` pieces. Their length is a multiple of `unit`.
@@ -57,7 +57,7 @@ struct block_grid {
   }
 };
 
-/// The blocks of a kernel with these extents. The first `cuts` dimensions are cut, and at most two.
+/// The blocks of a kernel with these extents. The first `cuts` dimensions may be cut, at most two of them.
 constexpr block_grid cut_of_kernel(const std::int64_t* extent, int outer, int inner, int cuts, int instructions, bool reduces_columns) {
   block_grid g;
   if (cuts == 0) return g;
@@ -70,22 +70,22 @@ constexpr block_grid cut_of_kernel(const std::int64_t* extent, int outer, int in
   return g;
 }
 
-/// A bound for the number of blocks: the cuts of a kernel make less than twice max_blocks. After a row_producer there may be more blocks,
-/// but not if the kernel reduces.
+/// A bound for the number of blocks: a kernel is cut into less than twice max_blocks. With a row_producer there may be more blocks, unless
+/// the kernel reduces.
 inline constexpr int max_grid_blocks = 2 * max_blocks;
 
-/// The rows of a matrix that a block reads or writes. They stand in the memory of a block, or at their place in the matrix.
+/// The rows of a matrix that a block reads or writes. They are in separate memory of the worker, or in the matrix itself (in_place).
 struct block_rows {
   std::int64_t row_bytes = 0;
-  char* memory = nullptr;      // of the rows of one block for each worker, one behind the other; or of the whole matrix
-  const void* matrix = nullptr;  // where the accesses expect it
+  char* memory = nullptr;      // contiguous memory for the rows of one block for each worker; or the whole matrix
+  const void* matrix = nullptr;  // the address of the matrix in the accesses
   bool in_place = false;
   std::uint64_t accesses = 0;  // a bit for each access of the kernel that reads or writes the matrix
 
   /// Where the rows from `first` on are. A worker has memory for `rows` rows.
   char* at(std::int64_t first, std::int64_t rows, int worker) const { return memory + (in_place ? first : worker * rows) * row_bytes; }
-  /// Moves the pointers of the accesses, so that they find the row `first` at `to`. The addresses are computed as integers, because the place of row 0
-  /// may be outside the memory.
+  /// Moves the pointers of the accesses, so that row `first` is at `to`. The addresses are computed as integers, because the address of row 0 may be
+  /// outside the memory.
   void move(void** pointer, std::int64_t first, const char* to) const {
     const auto by = reinterpret_cast<std::uintptr_t>(to) - static_cast<std::uintptr_t>(first * row_bytes) - reinterpret_cast<std::uintptr_t>(matrix);
     for (std::uint64_t left = accesses; left != 0; left &= left - 1) {
@@ -95,7 +95,7 @@ struct block_rows {
   }
 };
 
-/// What reads the rows of a matrix that a kernel writes, directly after each block: they are in cache then. Only on one thread, in the order of the rows.
+/// A consumer of the rows that a kernel writes. It reads them directly after each block, from cache. Used only on one thread, in the order of the rows.
 struct row_consumer {
   block_rows rows;
   void (*consume)(const void* context, std::int64_t first, std::int64_t count, const void* rows) = nullptr;
@@ -103,18 +103,18 @@ struct row_consumer {
   const row_consumer* next = nullptr;
 };
 
-/// The source of the rows of a matrix that a kernel reads. The rows of a block are computed directly before this block, so they are in
-/// cache when the block reads them. The leading dimension of the kernel counts the rows, or all elements of the matrix.
+/// The source of the rows of a matrix that a kernel reads. The rows of a block are computed directly before this block, so the
+/// block reads them from cache. The leading dimension of the kernel counts the rows, or all elements of the matrix.
 struct row_producer {
   block_rows rows;
-  /// Writes the rows first ... first + count - 1 to `to`, one behind the other. If it is null, all rows exist already, and the blocks are
-  /// the same.
+  /// Writes the rows first ... first + count - 1 to `to`, contiguously. If `compute` is null, all rows exist already; the kernel runs in the
+  /// same blocks.
   void (*compute)(const void* context, std::int64_t first, std::int64_t count, void* to) = nullptr;
   const void* context = nullptr;
-  std::int64_t rows_of_block = 0, per_row = 1;  // per_row: how far the leading dimension counts in one row
-  std::int64_t rows_at_once = 0;  // a block computes so many rows, reads them, and goes on with the next ones
-  bool is_product = false;        // so much work that threads are worth it; the kernel may write where the rows are
-  const row_producer* next = nullptr;  // of another matrix, with the same blocks
+  std::int64_t rows_of_block = 0, per_row = 1;  // per_row: the steps of the leading dimension in one row
+  std::int64_t rows_at_once = 0;  // a block repeats: compute so many rows, then run the kernel on them
+  bool is_product = false;        // the rows are a product: threads are worth it, and the kernel may write over the rows
+  const row_producer* next = nullptr;  // the source of another matrix, with the same blocks
   const row_consumer* consumers = nullptr;
 
   constexpr block_grid grid(std::int64_t extent, std::int64_t second_extent) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// A call on the CPU. It checks indices that are arguments. Workspace comes from the stack or from the pool. If a step may refuse a computed
+// A call on the CPU. The call checks indices that are arguments. Workspace comes from the stack or from the pool. If a step may refuse a computed
 // index, results of earlier steps are written to separate memory first. Law: all memory is taken before a result is written.
 // Cost: a copy of the results that are written before the last check. If no step checks indices, there is no copy.
 #pragma once
@@ -66,8 +66,8 @@ void run_checked_steps(const void* const* arguments, void* const* results, const
 
 }  // namespace detail
 
-/// Runs the program. Throws std::bad_alloc, or index_error if a computed index is outside its axis. Then nothing was written.
-/// before_writing() is called when neither can happen any more, and before a result is written.
+/// Runs the program. Throws std::bad_alloc, or index_error if a computed index is outside its axis. Then no result was written.
+/// before_writing() is called when neither can be thrown any more, and before a result is written.
 template <class Program, class BeforeWriting = program_detail::no_commit>
 TENURE_INLINE void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing = {}) {
   if constexpr (program_detail::last_check<Program> >= 0) detail::run_checked_steps<Program>(arguments, results, symbols, before_writing);

@@ -16,7 +16,7 @@ namespace detail {
 template <class Program>
 constexpr bool expands();
 
-/// Where the opaque steps of a program are among its opaque steps.
+/// The position of each opaque step among the opaque steps of its program.
 template <class Program>
 struct opaque_positions {
   int of[Program::step_count + 1] = {}, count = 0;
@@ -73,8 +73,8 @@ struct plans_within<Program, std::integer_sequence<int, I...>> : plan_of_inner<P
   explicit plans_within([[maybe_unused]] const std::int64_t* symbols) : plan_of_inner<Program, inner_bodies<Program>.at[I]>(symbols)... {}
 };
 
-/// What all iterations of a loop share, if its body has run-time extents: the memory of the body, the numbers of its steps, its operations, and the same
-/// for the loops and branches within. Computed in each iteration, they took a tenth of the time of the minors of a 5 x 5 matrix.
+/// What all iterations of a loop share if its body has run-time extents: the memory of the body, the numbers of its steps, its operations, and the same
+/// for loops and branches in the body. Computing it in each iteration took a tenth of the time of the minors of a 5 x 5 matrix.
 template <class Body>
 struct bound_body : memory_plan<Body> {
   std::int64_t number[Body::number_count + 1];
@@ -96,7 +96,7 @@ struct bound_body : memory_plan<Body> {
   }
 };
 
-/// A scan whose body is one kernel, for this kernel.
+/// A scan whose body is one kernel, as the kernel sees it (fused/iterations.hpp).
 template <class Body, int Carries, int Scanned, bool Counts>
 struct scan_of_kernel {
   static constexpr int carries = Carries;
@@ -106,7 +106,7 @@ struct scan_of_kernel {
 
   static constexpr in_loop role(int access) {
     const int buffer = Body::tables.bindings[Body::tables.steps[0].first_binding + access].buffer;
-    if (buffer < 0) return in_loop::fixed;  // it counts elements
+    if (buffer < 0) return in_loop::fixed;  // the access counts positions
     const passes::buffer& b = Body::tables.buffers[buffer];
     const bool is_argument = b.where == passes::buffer::place::argument;
     if (b.index < Carries) return is_argument ? in_loop::carry_in : in_loop::carry_out;
@@ -117,7 +117,7 @@ struct scan_of_kernel {
   }
 };
 
-/// Whether all iterations of a scan run as one kernel: its body is one, and each element of a carry depends on no other element of a carry.
+/// Whether all iterations of a scan run as one kernel: its body is one kernel, and each element of a carry depends on no other element of a carry.
 template <class Body, int Carries, int Scanned, bool Counts>
 inline constexpr bool is_scan_of_kernel = [] {
   if constexpr (Body::step_count != 1 || Carries == 0) {
@@ -132,10 +132,10 @@ inline constexpr bool is_scan_of_kernel = [] {
   }
 }();
 
-/// The most bytes of a carry for which all iterations run as one kernel. With more the iterations run one after the other, in blocks on the threads.
+/// The most bytes of a carry for which all iterations run as one kernel. For larger carries the iterations run one by one, each in blocks on the threads.
 inline constexpr std::int64_t max_bytes_of_carry = 262144;
 
-/// Runs the bodies of loops and branches. `plan` belongs to the program that contains them, and may contain their plans.
+/// Runs the bodies of loops and branches. `plan` is the plan of the program around them, and may contain the plans of the bodies.
 template <class Plan>
 struct iterations_on_host {
   static constexpr bool is_host = true;
@@ -149,7 +149,7 @@ struct iterations_on_host {
     else if constexpr (requires { plan.within; }) return static_cast<const bound_body<Body>&>(plan.within);
     else return bound_body<Body>(around.symbols);
   }
-  /// Whether a body is expanded, and all its memory is a few numbers.
+  /// Whether a body is expanded, and needs little memory.
   template <class Body>
   static constexpr bool runs_in_registers() {
     if constexpr (Body::is_static) return expands<Body>() && static_memory<Body>.total() <= 1024;
@@ -167,8 +167,8 @@ struct iterations_on_host {
   }
   template <class Body, int Carries, int Scanned, bool Counts>
   static constexpr bool runs_all = is_scan_of_kernel<Body, Carries, Scanned, Counts>;
-  /// All iterations of a scan at once, where its body is a kernel that allows it. The arguments and results are those of the first iteration. `step` has the
-  /// bytes to the next iteration: for what is scanned, and from there on for each result.
+  /// Runs all iterations of a scan at once, if its body is a kernel that allows it. Otherwise returns false. The pointers are those of the first
+  /// iteration. `step` has the bytes from one iteration to the next: first for the scanned operands, then for the results.
   template <class Body, int Carries, int Scanned, bool Counts>
   bool run_all(const void* const* arguments, void* const* results, const std::int64_t* step, std::int64_t trip_count, std::int64_t* iteration,
                std::int64_t forward) const {
@@ -200,7 +200,7 @@ struct iterations_on_host {
     }
   }
   void copy(void* to, const void* from, std::int64_t bytes) const {
-    if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));  // no elements have no address, which memcpy must not be given
+    if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));  // an empty array may have a null pointer, which memcpy must not get
   }
   bool flag(const void* at) const { return *static_cast<const bool*>(at); }
   std::int64_t number(const void* at) const { return *static_cast<const std::int64_t*>(at); }

@@ -3,7 +3,7 @@
 // of the kernel that reads them. So a bias and activation, a softmax over the rows, or an update of weights reads its rows from cache.
 // Law: the bits are the same as with one step after the other. Only sums over rows can differ, because their blocks differ. Only shapes
 // decide the blocks. A product that no later step reads is not written to memory as a whole.
-// Products after the kernel that add up its rows read them from cache too (row_consumers.hpp).
+// Later products whose sums run over the rows of the kernel also read these rows from cache (row_consumers.hpp).
 // Cost: none for small products: they stay in cache without an epilogue, and the steps run one after the other.
 #pragma once
 
@@ -16,10 +16,10 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 using program_detail::call_memory;
 
-/// Products of at least this many bytes can have an epilogue. It is about the size of the second cache of a core.
+/// Products of at least this many bytes can have an epilogue. This is about the size of the L2 cache of a core.
 inline constexpr std::int64_t epilogue_bytes = 1 << 20;
-/// The bytes of the rows of a block that are read twice: with a product over the rows after the kernel. They stay in the second cache. Rows that are
-/// so long that 32 of them take four times as many are not cut.
+/// The bytes of the rows of a block, if a product over the rows follows the kernel and reads them again. They stay in the L2 cache. If 32 rows need
+/// more than four times these bytes, there is no such block.
 inline constexpr std::int64_t twice_read_bytes = 1 << 18;
 
 /// The facts about a product and the next step that are known when the program is compiled.
@@ -38,18 +38,18 @@ struct epilogue {
 
 namespace detail {
 
-/// The rows of a block of an epilogue, and the rows that it computes, reads and gives to the consumers at a time. With none there is no epilogue: separate
-/// steps are as fast, or the rows cannot be cut well.
+/// The rows of a block of an epilogue, and the rows of one round: a block computes these rows, runs the kernel on them, and passes them to the consumers.
+/// 0 rows: no epilogue, because separate steps are as fast, or the rows cannot be cut well.
 struct epilogue_cut {
   std::int64_t rows_of_block = 0, rows_at_once = 0;
   bool has_consumers = false;
 };
 
-/// Whether so many rows of a product would be another kind of product than all of them, with other bits: a single row is a GEMV, and a short column a
-/// few loops.
+/// Whether a product of only `rows` rows uses another algorithm than the whole product, with other bits: a single row is a GEMV, and a short column is
+/// a few loops.
 constexpr bool is_another_product(std::int64_t rows, std::int64_t n, std::int64_t k) { return rows == 1 || (n == 1 && rows > 0 && rows * k <= max_loops(rows, n)); }
 
-/// The rows that are computed at a time, of m rows. The last ones are no other product. 0 if they cannot be cut so.
+/// The number of rows of one round, of m rows. The last round uses the same algorithm (is_another_product). 0 if there is no such number.
 constexpr std::int64_t rows_without_rest(std::int64_t wanted, std::int64_t m, std::int64_t n, std::int64_t k) {
   std::int64_t rows = wanted < 32 ? 32 : wanted / 32 * 32;
   if (is_another_product(m % rows, n, k)) rows += 32;
@@ -70,12 +70,12 @@ constexpr epilogue_cut cut_of_epilogue(std::int64_t m, std::int64_t n, std::int6
   if (n < 2 || m * n * element_size < epilogue_bytes) return {};
   const std::int64_t fitting = epilogue_bytes / 4 / (n * element_size) / 32 * 32;
   const std::int64_t wanted = fitting < min_per_block ? min_per_block + 31 : fitting < 32 ? 32 : fitting;
-  if (k > 4 * wanted) return {};  // each block packs the right factor again, and compared with such long sums an epilogue saves little
+  if (k > 4 * wanted) return {};  // each block packs the right factor again, and for such long sums an epilogue saves little
   const std::int64_t rows = rows_without_rest(wanted, m, n, k);
   return {rows, rows, false};
 }
 
-/// The same for the product of step s and the kernel after it.
+/// The cut for the product of step s and the kernel after it.
 template <class Program>
 constexpr epilogue_cut cut_of_epilogue(const epilogue& e, int s, const opaque_operation& product, const std::int64_t* symbols) {
   const auto& tables = Program::tables;
@@ -136,7 +136,7 @@ constexpr epilogue find_epilogue(int s) {
       e.overwritten_by = x.access;
   }
   e.is_one = e.accesses != 0 && (e.accesses & e.writes) == 0;
-  if constexpr (Program::is_static) {  // a small program with one would not be expanded
+  if constexpr (Program::is_static) {  // a small program with an epilogue would not be expanded
     std::int64_t number[96] = {};
     for (int i = 0; i < product.number_count; ++i) number[i] = tables.numbers[product.first_number + i].factor;
     e.is_one = e.is_one && elements.factor * k.instruction_count >= min_cut_work && cut_of_epilogue<Program>(e, s, opaque_operation(number), nullptr).rows_of_block > 0;
@@ -173,7 +173,7 @@ struct pointed_step {
   const std::int64_t* number;
 };
 
-/// The products that read the rows of an epilogue, in one call. Those that cannot get them block by block run after the kernel, with the same bits.
+/// The products that read the rows of an epilogue, in one call. A product that cannot read them block by block runs after the kernel, with the same bits.
 template <class T>
 struct consumers_of_call {
   growing_product<T> product[max_products_over_rows];
@@ -206,7 +206,7 @@ struct consumers_of_call {
                  .next = nullptr};
     }
   }
-  /// The active ones, in order.
+  /// The active consumers, in order.
   const row_consumer* list() {
     const row_consumer* first = nullptr;
     for (int i = count - 1; i >= 0; --i)
@@ -228,7 +228,7 @@ int run_epilogue(int s, const call_memory& m, const pointed_step& product, const
   const operand_view &a = operation.in[0], &b = operation.in[1];
   const std::int64_t rows = a.extent[0], n = b.extent[1], k = a.extent[1];
 
-  // The memory of the product, and of the accesses of the kernel that are not to the product.
+  // The memory of the product, and of all accesses of the kernel to other buffers.
   byte_range memory[64 + 3] = {{product.pointer[0], a.extent, a.stride, 2, sizeof(T)},
                                {product.pointer[1], b.extent, b.stride, 2, sizeof(T)},
                                {product.pointer[2], operation.out.extent, operation.out.stride, 2, sizeof(T)}};
@@ -255,7 +255,7 @@ int run_epilogue(int s, const call_memory& m, const pointed_step& product, const
   executor* const on = next.on;
   const std::int64_t workers = on == nullptr ? 1 : on->workers();
   consumers_of_call<T> consumers;
-  // A product with a vector waits for memory. Two threads took three times the processor time of one, because they read the matrix twice, in halves of rows.
+  // A product with a vector is limited by memory. Two threads took three times the processor time of one thread: they read the matrix twice, in half rows.
   const bool on_one_thread = workers == 1 || (n == 1 && workers < 4);
   if (cut.has_consumers) consumers.template bind<Program>(e, s, m, on_one_thread, memory, count, bind);
   const bool passes_rows = consumers.moves_rows(e.passed_to);

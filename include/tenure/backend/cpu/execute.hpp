@@ -29,16 +29,16 @@ struct kernel_table<Program, std::integer_sequence<int, K...>> {
   static constexpr bool runs_in_blocks[sizeof...(K) + 1] = {fused<typename Program::template code_of<K>>::runs_in_blocks()...};
 };
 
-/// Whether a program has steps that are neither kernels nor control_flows. Without them run_table() has no arm for them: g++ would warn of
-/// their numbers, which nobody has written.
+/// Whether a program has steps that are neither kernels nor control flow. Without such steps run_table() has no code for them: g++ would warn
+/// that their numbers are not initialized.
 template <class Program>
 inline constexpr bool has_opaque = program_detail::different_opaque_steps<Program>.count > 0;
 
-/// The operations of the opaque steps of a body without run-time extents, as constants: an iteration does not read them from their numbers. In a
-/// loop that updates a row in each iteration, that took half of the time. An epilogue reads the numbers of its product.
+/// The operations of the opaque steps of a body without run-time extents, as constants: an iteration does not decode them from numbers. In a
+/// loop that updates a row in each iteration, decoding took half of the time. Programs with epilogues need the numbers of the products.
 template <class Program>
 inline constexpr bool knows_operations = Program::is_static && Program::value.is_body && !has_epilogues<Program> && has_opaque<Program>;
-/// The gathers of a call that wait, of a program that has none.
+/// Stands for waiting_gathers in a program without gathers that may wait.
 struct no_waiting_gathers {};
 template <class Program>
 struct known_operations {
@@ -68,7 +68,7 @@ void run_opaque(const bound_step& s, void* const* pointer, const Operation& oper
   });
 }
 
-/// Runs the steps first ... last - 1. Calls watch.enter(step) before each of them, if a watch is given, and with -1 after the last.
+/// Runs the steps first ... last - 1. With a watch, calls watch.enter(step) before each step, and watch.enter(-1) after the last step.
 template <class Program, class Plan, class... Watch>
 void run_table(const running_call& m, const Plan& plan, int first, int last, const Watch&... watch) {
   constexpr bool is_bound = std::is_same_v<Plan, bound_body<Program>>;
@@ -129,7 +129,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
 /// A program with at most this work (elements times instructions, or multiplications) is expanded in one function.
 inline constexpr std::int64_t expanded_work = 16384;
 inline constexpr int expanded_steps = 48;
-/// The steps of a body with loops, branches or steps at one position that is expanded. An iteration of few numbers takes less time than a walk through the table.
+/// The most steps of an expanded body that has loops, branches or steps at one position. A short iteration takes less time than a walk through the table.
 inline constexpr int expanded_steps_per_iteration = 12;
 
 /// What a step of an iteration reads, writes or checks at one position.
@@ -157,7 +157,7 @@ constexpr bool expands() {
   return work <= expanded_work;
 }
 
-/// Whether a program is a branch of a cond: then a result of the program may have the memory of any capture. A result of the body of a loop has the memory of its own carry or memory of its own.
+/// Whether a program is a branch of a cond. A result of a branch may share memory with any capture; a result of a loop body only with its own carry.
 template <class Program>
 constexpr bool is_branch = false;
 template <class Whole, int Body>
@@ -171,8 +171,8 @@ constexpr bool is_branch<program<program_detail::body_source<Whole, Body>>> = []
   return any;
 }();
 
-/// The gather of one row that writes this buffer, if the steps after it can read the row where it is: in an argument over which no result is
-/// computed. Otherwise -1. A step that changes the row in its memory would change the argument.
+/// The gather of one row that writes this buffer, if later steps can read the row in place. Otherwise -1. The row must be in an argument over which no
+/// result is computed, and no later step may change the row, because this would change the argument.
 template <class Program>
 constexpr int row_in_place(int buffer) {
   constexpr auto& tables = Program::tables;
@@ -194,7 +194,7 @@ constexpr int row_in_place(int buffer) {
 template <class Program, int B>
 inline constexpr int row_of_binding = row_in_place<Program>(Program::tables.bindings[B].buffer);
 
-/// Where the rows are that are read in place, by the number of the gather.
+/// The addresses of the rows that are read in place, by the step of the gather.
 template <class Program>
 using row_addresses = const void* [Program::step_count + 1];
 
@@ -230,7 +230,7 @@ struct static_step {
       return c.rank == 2 && is_floating(step.type) && matmul_is_small(c.extent[0], c.extent[1], a.extent[1]);
     }
   }();
-  /// Whether it is one sample of an opaque operation, so small that its numbers stay in registers.
+  /// Whether the step is one sample of an opaque operation, so small that its elements stay in registers.
   static constexpr bool is_small_sample = [] {
     if constexpr (!ops::is_opaque(step.op)) {
       return false;
@@ -248,7 +248,7 @@ struct static_step {
   static constexpr const opaque_operation& operation() { return repeated.operation; }
 };
 
-/// Runs a step with static extents that is neither a kernel nor a control_flow.
+/// Runs a step with static extents that is neither a kernel nor control flow.
 template <class Program, int S>
 TENURE_INLINE void run_operation(void* const* pointer, [[maybe_unused]] void* scratch, [[maybe_unused]] executor* on) {
   using step = static_step<Program, S>;
@@ -288,8 +288,8 @@ TENURE_INLINE void run_static([[maybe_unused]] const running_call& m, std::integ
 
 // ---- iterations of few steps, one after the other ----
 
-/// The steps of an iteration stand one after the other in one function, also where they are not expanded: then which memory a step reads is known. An iteration of
-/// three short steps with run-time extents takes 5 ns, and 37 by a walk through the table.
+/// Whether one function runs the steps of an iteration one after the other, even if they are not expanded inline. The buffers of each step are then known
+/// when the program is compiled. An iteration of three short steps with run-time extents takes 5 ns; with a walk through the table it takes 37 ns.
 template <class Program>
 inline constexpr bool lists_iteration = Program::value.is_body && Program::step_count <= expanded_steps && !(Program::is_static && has_epilogues<Program>);
 
@@ -325,7 +325,7 @@ template <class Program>
 constexpr bool may_use_threads = !detail::expands<Program>() || !program_detail::only_kernels<Program>;
 
 /// Runs the program. `plan` is its placement for these extents. before_writing() is called once, after the last step that may refuse an
-/// index. From there on only an executor can throw. If before_writing watches steps, all steps run from the table, and it gets the number of each.
+/// index. After that only an executor can throw. If before_writing watches steps, all steps run from the table, and enter() gets each step number.
 template <class Program, class Plan, class BeforeWriting>
 TENURE_INLINE void execute(const running_call& m, const Plan& plan, const BeforeWriting& before_writing) {
   constexpr int checked = program_detail::last_check<Program> + 1;

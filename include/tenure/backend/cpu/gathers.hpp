@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Gathers that wait for the kernel that reads their rows: the rows of a block are gathered directly before this block of the kernel, so it reads
-// them from cache, and the gathered array is never written to memory as a whole. vmap over the rows of a table that indices name is such a kernel.
+// Gathers that wait for the kernel that reads their rows. The rows of a block are gathered directly before this block of the kernel runs, so the
+// kernel reads them from cache, and the gathered array is never in memory as a whole. Example: vmap over table rows that indices name.
 // Law: the bits are the same as with one step after the other.
 // Cost: none for few rows: they stay in cache, and the steps run one after the other.
 #pragma once
@@ -9,21 +9,21 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// A gather of at least this many bytes waits. It is a part of the second cache of a core.
+/// A gather of at least this many bytes waits. This is a part of the L2 cache of a core.
 inline constexpr std::int64_t min_waiting_bytes = 1 << 18;
-/// The bytes of the rows that are gathered before a block. They stay in the second cache. Blocks of a quarter take 1.06 times as long.
+/// The bytes of the rows that are gathered before a block. They stay in the L2 cache. With blocks of a quarter of this size the time is 1.06 times as long.
 inline constexpr std::int64_t gathered_block_bytes = 1 << 16;
 
 /// The facts about a gather that are known when the program is compiled.
 struct waiting_gather {
-  int reader = -1;             // the step whose kernel reads the rows, or -1 where the gather does not wait
+  int reader = -1;             // the step whose kernel reads the rows, or -1 if the gather does not wait
   std::uint64_t accesses = 0;  // the accesses of the kernel that read them
 };
 
 namespace detail {
 
-/// A gather along the first axis of an argument, by a list of indices, waits if one kernel, which walks the rows and reduces nothing, is the only
-/// step that reads the rows.
+/// Finds whether gather s may wait. It must gather along the first axis of an argument by a list of indices. The only step that reads the rows must be a
+/// kernel that walks the rows and reduces nothing.
 template <class Program>
 constexpr waiting_gather find_waiting_gather(int s) {
   constexpr auto& tables = Program::tables;
@@ -105,8 +105,8 @@ struct gathered_rows {
 template <class Program>
 class waiting_gathers {
  public:
-  /// Lets gather s wait, if this is of use in this call. A call may write a result into the memory of an argument that only the gather reads: then
-  /// the gather does not wait.
+  /// Lets gather s wait, if this saves time in this call. The gather does not wait if the call writes a result into the memory of an argument that only
+  /// the gather reads.
   bool take(int s, const call_memory& m, const pointed_step& gather) {
     const program_detail::bound_step& bound = Program::tables.steps[s];
     const opaque_operation operation(gather.number);

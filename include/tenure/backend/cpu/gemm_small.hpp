@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Products of small static matrices, with C in registers. A column block with up to 128 packet operations is unrolled completely. A larger
-// one is a loop over k. There is no packing and no branch.
+// block is a loop over k. There is no packing and no branch.
 // Law: an element of C is a[i,0] b[0,j] + a[i,1] b[1,j] + ... in ascending k. Each step is one fused multiply-add if the target has this
 // instruction. Columns of the remainder may be computed twice, with the same value.
 // Cost: ceil(N / lanes) M K multiply-adds. Operands in local arrays can stay in registers from one call to the next.

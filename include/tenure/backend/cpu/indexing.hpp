@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The steps whose places are computed indices: gather and its transposes, update, and the check of the indices. A loop may run a step at one position
-// in each iteration.
+// The steps that use computed indices: gather and its transposes, update, and the check of the indices. Steps at a single position have a fast path,
+// because a loop may run such a step in each iteration.
 #pragma once
 
 #include <cstring>
@@ -22,8 +22,8 @@ void visit_indices(dtype type, const void* indices, const F& f) {
   else f(static_cast<const std::int64_t*>(indices));
 }
 
-/// Whether an index is not in [0, extent). The sign bit of i | (extent - 1 - i) tells it. Packets of every processor have these operations, but not
-/// all compare unsigned integers: with a comparison the loop took three times as long.
+/// Whether an index is not in [0, extent). This is the sign bit of i | (extent - 1 - i). Packets of every processor have these operations, but not
+/// all can compare unsigned integers: with a comparison the loop took three times as long.
 template <class Index>
 bool any_outside(const Index* places, std::int64_t count, std::int64_t extent) {
   using bits = std::make_unsigned_t<Index>;
@@ -37,7 +37,7 @@ bool any_outside(const Index* places, std::int64_t count, std::int64_t extent) {
   return seen >> (std::numeric_limits<bits>::digits - 1) != 0;
 }
 
-/// Calls f with the length of a row: as a constant where the row is short, so that the loop over its elements is unrolled.
+/// Calls f with the length of a row. For a short row the length is a constant, so that the loop over its elements is unrolled.
 template <class F>
 TENURE_INLINE void with_row_length(std::int64_t length, const F& f) {
   switch (length) {
@@ -49,8 +49,8 @@ TENURE_INLINE void with_row_length(std::int64_t length, const F& f) {
   }
 }
 
-/// to[i] = the number of a dense table that index i names. In a function of its own these six instructions are in one line of the instruction cache, and
-/// take two thirds of the time that they take across two.
+/// to[i] = the number of a dense table that index i names. As a separate aligned function, its six instructions are in one line of the instruction cache.
+/// Across two lines they take one and a half times as long.
 template <class T, class Index>
 [[gnu::noinline, gnu::aligned(64)]] void gather_numbers(const T* table, const Index* places, std::int64_t count, T* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = table[places[i]];
@@ -178,12 +178,12 @@ void update_step(void* const* p, const opaque_operation& n) {
     detail::copy_strided(one, from + s * block.stride[0], block.stride + 1, place_at(s * starts.stride[0]) + s * to.stride[0], to.stride + 1);
 }
 
-/// The rows of a step that reads or writes one position along an axis: one row, whose elements are neighbours, or as many as the axes before have
-/// elements, as for a column. A check of one position is such a step too.
+/// The rows of a step that reads or writes one position along an axis: one contiguous row, or one row for each index of the axes before, as for a column
+/// of a matrix. A check of one index is such a step too.
 struct single_position {
-  std::int64_t length = 0;  // of a row; 0: it is another step
+  std::int64_t length = 0;  // of a row; 0: not a step at one position
   std::int64_t step = 0;    // elements from one position to the next
-  std::int64_t rows = 1, pitch = 0;  // how many, and the elements of the table from one to the next
+  std::int64_t rows = 1, pitch = 0;  // the number of rows, and the elements of the table from row to row
 
   constexpr bool is_one_row() const { return length > 0 && rows == 1; }
 };
@@ -205,7 +205,7 @@ TENURE_INLINE const T* gathered_row(void* const* p, const opaque_operation& n, c
   return static_cast<const T*>(p[0]) + detail::index_at(n.in[1].type, p[1], 0) * at.step;
 }
 
-/// A step at one position. A loop may run one in each iteration, and then the general step takes longer than the row: it looks at all axes.
+/// A step at one position. The general step inspects all axes, which takes longer than moving one row. This matters in a loop.
 template <ir::opcode Op, class T>
 TENURE_INLINE void single_position_step(void* const* p, const opaque_operation& n, const single_position& at, const ir::bound* bounds) {
   if constexpr (Op == ir::opcode::check) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What this processor can do on one core, measured when it is asked for: the most that a step of a plan can reach.
+// The limits of one core of this processor, measured at the first call: no step of a plan can be faster.
 #pragma once
 
 #include <chrono>

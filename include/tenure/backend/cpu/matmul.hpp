@@ -3,8 +3,8 @@
 // Law: an element of C is a sum over ascending k, or the sum of such parts. Its steps depend only on k and not on the place of its row in a tile. So a
 // caller may split m into fixed panels of at least two rows, and gets the same bits on any number of threads.
 // (A single row or column is a GEMV: matvec.hpp.)
-// Cost: 2mnk flops. The speed is nine tenths of the FMA peak if m and n fill tiles. Only panels that are strided, ragged or spread over
-// pages are packed: at most 48 KiB, on the stack or in the caller's workspace. A narrow panel that few tiles read is not packed.
+// Cost: 2mnk flops, at nine tenths of the FMA peak if m and n fill tiles. Only panels that are strided, ragged or spread over pages are
+// packed: at most 48 KiB, on the stack or in the caller's workspace. A narrow panel that few tiles read is not packed.
 #pragma once
 
 #include "blocks.hpp"
@@ -21,8 +21,8 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 namespace detail {
 
-/// A product with at most this many multiplications is a few loops, unless it is narrow. Packets of 3 x 3 by a transposed 3 x 3 take twice as long.
-/// A product with a vector has packets without a copy: those of 3 x 3 by a column take twice as long as loops, those of 8 x 8 0.7 of them.
+/// A product with at most this many multiplications uses scalar loops, unless it is narrow. For 3 x 3 by a transposed 3 x 3, packets take twice as long.
+/// A product with a vector has a lower limit, because its packets need no copy: by a column, packets take 2 times as long for 3 x 3, and 0.7 for 8 x 8.
 constexpr index max_loops(index m, index n) { return m == 1 || n == 1 ? 16 : 64; }
 
 /// The size in bytes of the widest packed panel of an m x n x k product.
@@ -34,7 +34,7 @@ constexpr index packed_bytes(index n, index k) {
   return (k < shape::depth ? k : shape::depth) * width * static_cast<index>(sizeof(T));
 }
 
-/// Some rows of C, over some steps. B is read in panels, which are packed where they are strided, ragged or to be packed.
+/// Computes m rows of C over k steps. B is read in panels, which are packed if they are strided or ragged, or if `packs` is set.
 template <class T>
 TENURE_INLINE void panels(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, sums_in_c how, bool packs, bool non_temporal, T* packed) {
   using shape = tile_shape<T>;
@@ -52,15 +52,15 @@ TENURE_INLINE void panels(index m, index n, index k, matrix_ref<T> a, matrix_ref
   }
 }
 
-/// Whether A is transposed and larger than the caches, and few of its rows have short rows of C. A tile reads one line of each row of memory, and in
-/// 256 rows, each on a page of its own, no line is fetched ahead.
+/// Whether A is transposed and larger than the caches, and the rows of C are short. A tile reads one line of each row of memory. With 256 rows, each on
+/// a different page, the processor prefetches no line.
 template <class T>
 constexpr bool is_tall(index m, index n, index k, const matrix_ref<T>& a) {
   constexpr index size = sizeof(T);
   return a.row_stride == 1 && a.col_stride * size >= 2048 && m * k * size >= (8 << 20) && n * size <= 4096;
 }
 inline constexpr index tall_bytes = 65536;
-/// The product with a tall A, which is read in few rows of its memory at a time. The steps of 10000 by 1000 and 16, in double, take half of the time.
+/// The product with a tall A, which reads few rows of the memory of A at a time. For k = 10000, m = 1000 and n = 16 in double, it takes half of the time.
 template <class T>
 [[gnu::noinline]] void matmul_tall(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, bool packs, T* packed, void* memory) {
   constexpr index steps_at_once = 16, elements = tall_bytes / sizeof(T);
@@ -100,7 +100,7 @@ template <class T>
   if (is_tall(m, n, k, a))
     return with_borrowed_memory<tall_bytes>(tall_bytes, [&](void* memory) { matmul_tall(m, n, k, a, b, c, ldc, accumulate, worth_packing, packed, memory); });
   const index part = part_of_sum<T>(k);
-  // A product that is larger than the caches, and of few steps, takes less time past them: 1000 x 10000 of 16 steps, in double, 0.7 of it.
+  // A result that is larger than the caches, with few steps k, gains from non-temporal stores: 1000 x 10000 with k = 16 in double takes 0.7 of the time.
   constexpr index line = 64 / size;
   const bool has_whole_lines = reinterpret_cast<std::uintptr_t>(c) % 64 == 0 && n % line == 0 && ldc % line == 0;
   const bool non_temporal = may_stream<T> && !accumulate && part == k && has_whole_lines && m * n * size >= cached_bytes;
@@ -126,7 +126,7 @@ constexpr std::int64_t matmul_workspace(std::int64_t m, std::int64_t n, std::int
 inline constexpr std::size_t matmul_max_workspace = 49152 + 64;
 
 /// C[m, n] = A[m, k] B[k, n], or C += A B. C is row-major with `ldc >= n` elements from row to row, and overlaps no operand.
-/// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment. `whole` has the elements of the matrix of which that of a product with a vector is a part.
+/// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment. `whole`: for a product with a vector, the size of the whole matrix.
 template <class T>
 TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, std::int64_t ldc, bool accumulate,
                           [[maybe_unused]] void* workspace, [[maybe_unused]] std::int64_t whole = 0) {

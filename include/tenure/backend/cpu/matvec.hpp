@@ -29,17 +29,17 @@ TENURE_INLINE T sum_lanes(const packet_of<T, Lanes>& value) {
   }
 }
 
-/// The matrix of a product with a vector, or the one that it is a part of: how many elements it has, and where it is read from.
+/// Facts about the matrix of a product with a vector, or about the whole matrix of which it is a part: its size, and the cache level that can hold it.
 template <class T>
 struct place_of_matrix {
   index elements;
 
   constexpr index bytes() const { return elements * static_cast<index>(sizeof(T)); }
-  /// Whether its rows, of so many elements, take less time one after the other than four at a time: the processor fetches ahead in the order of the
-  /// memory, and stops at the end of each short row. Rows of 1 KiB come from memory at 28 GB/s so, and at 11 GB/s four at a time. Rows of some pages,
-  /// and very short ones, take longer one after the other.
+  /// Whether rows of `row` elements are read faster one by one than four at a time. The processor prefetches in the order of memory. With four rows at
+  /// a time it stops at the end of each short row: rows of 1 KiB come from memory at 28 GB/s one by one, and at 11 GB/s four at a time. Rows of several
+  /// pages and very short rows are faster four at a time.
   constexpr bool reads_one_by_one(index row) const { return bytes() > (16 << 20) && row * static_cast<index>(sizeof(T)) >= 512 && row * static_cast<index>(sizeof(T)) < 8192; }
-  /// Whether it is read once, some rows at a time, and not in columns of packets. Long rows that are in the last cache take longer so.
+  /// Whether the matrix is read once, a few rows at a time, and not in columns of packets. For long rows in the last-level cache columns are faster.
   constexpr bool reads_rows(index row) const { return row > max_lanes<T> && bytes() > (row * static_cast<index>(sizeof(T)) <= 2048 ? 1 << 20 : 16 << 20); }
 };
 
@@ -72,8 +72,8 @@ TENURE_INLINE void lanes_of_dots(index k, const T* x, const T* a, const index (&
   for (index r = 0; r < Rows; ++r) sum[r] = packets::padd(part[r][0], part[r][1]);
 }
 
-/// y[r] = or += sum over k of a[r * lda + k] * x[k], for 1 to 4 rows: one after the other, where they are not longer than a part, or four at a time.
-/// Then four are always read, and the last one is repeated for missing ones.
+/// y[r] = or += sum over k of a[r * lda + k] * x[k], for 1 to 4 rows. OneByOne reads one row after the other, and rows are at most a part long.
+/// Otherwise four rows are read at a time; the last row stands in for missing rows.
 template <class T, bool OneByOne>
 void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index stride, bool accumulate) {
   constexpr index lanes = max_lanes<T>, part = part_of_dot;
@@ -97,13 +97,13 @@ void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index st
   T value[4];
 #pragma GCC unroll 8
   for (index r = 0; r < 4; ++r) value[r] = sum_lanes<T, lanes>(sum[r]);
-#pragma GCC unroll 8  // as a loop of `rows` iterations it is a call of memcpy for each four numbers
+#pragma GCC unroll 8  // a loop of `rows` iterations would become a call of memcpy for four numbers
   for (index r = 0; r < 4; ++r)
     if (r < rows) y[r * stride] = accumulate ? y[r * stride] + value[r] : value[r];
 }
 
-/// y[n] = or += x[Rows] B[Rows, n], where the rows of B are contiguous. The lines of the rows `ahead` elements further are fetched meanwhile, in the
-/// order of the memory where nothing else lies between them: then the processor goes on with it.
+/// y[n] = or += x[Rows] B[Rows, n], where the rows of B are contiguous. Meanwhile the lines `ahead` elements further are prefetched. If the
+/// rows are contiguous, this is in the order of memory, and the processor continues the prefetching.
 template <class T, index Rows>
 TENURE_INLINE void few_rows_times_matrix(index n, const T* x, index stride, const T* b, index ldb, T* y, bool accumulate, index ahead) {
   using packet = packet_of<T, max_lanes<T>>;
@@ -133,11 +133,11 @@ TENURE_INLINE void few_rows_times_matrix(index n, const T* x, index stride, cons
   store_some(y + j, sum, n - j);
 }
 
-/// Whether a result of so many elements has several sums for each: one sum would wait four cycles for each row of the matrix. A part of a result that
-/// threads divide is never that narrow.
+/// Whether each of the n elements of a result has several partial sums: a single sum would wait four cycles for each row of the matrix. If threads divide
+/// a result, no part is that narrow.
 inline constexpr bool is_narrow_result(index n, index k) { return n < 32 && k >= 32; }
 
-/// sum += x row, for a row of so many packets, the last of which has `last` elements.
+/// sum += x row, for a row of `Packets` packets. The last packet has `last` elements.
 template <class T, index Packets>
 TENURE_INLINE void add_multiple(T x, const T* row, index last, packet_of<T, max_lanes<T>> (&sum)[Packets]) {
   using packet = packet_of<T, max_lanes<T>>;
@@ -148,7 +148,7 @@ TENURE_INLINE void add_multiple(T x, const T* row, index last, packet_of<T, max_
   sum[Packets - 1] = packets::pmadd(left, load_some<packet>(row + (Packets - 1) * lanes, last), sum[Packets - 1]);
 }
 
-/// y = or += x[k] B[k, ...] for a result of so many packets, the last of which has `last` columns.
+/// y = or += x[k] B[k, ...] for a result of `Packets` packets. The last packet has `last` columns.
 template <class T, index Packets>
 void narrow_row_times_matrix(index k, const T* x, index stride, const T* b, index ldb, T* y, index last, bool accumulate) {
   using packet = packet_of<T, max_lanes<T>>;
@@ -178,8 +178,8 @@ void narrow_row_times_matrix(index k, const T* x, index stride, const T* b, inde
   }
 }
 
-/// y[n] = x[k] B[k, n], where the rows of B are contiguous. A matrix that is in a cache is read in columns of packets that stay in registers. From memory
-/// it comes at a third of the speed so, and more than once where the columns are narrow.
+/// y[n] = x[k] B[k, n], where the rows of B are contiguous. A matrix in a cache is read in columns of packets, whose sums stay in registers. From memory
+/// this would have a third of the speed, and narrow columns would be read more than once.
 template <class T>
 void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate, place_of_matrix<T> place) {
   constexpr index lanes = max_lanes<T>, rows = 4, max_columns = 4096 / sizeof(T);

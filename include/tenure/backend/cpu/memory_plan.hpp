@@ -40,15 +40,15 @@ struct memory_plan;
 template <class Body>
 constexpr decltype(auto) plan_of_body(const std::int64_t* symbols);
 
-/// All memory of a call except arguments and results, for given run-time extents: buffers that one step writes and another reads, and
-/// scratch memory of each step. A call takes all of it before it writes anything.
+/// All memory of a call except arguments and results, for given run-time extents: buffers that one step writes and another step reads, and
+/// scratch memory of each step. A call takes all this memory before it writes anything.
 template <class Program>
 struct memory_plan : program_detail::placement<Program> {
   std::int64_t scratch = 0;  // for the packed panels of one product, a matrix that a step copies, or the columns of one block of a kernel
   std::int64_t on_threads = 0, of_helper = 0;  // for blocks on several threads: the memory they share, and the memory of each worker after the first
-  std::int64_t of_limited = 0, all_limited = 0;  // the same where only some workers have work: of each, and of all after the first together
+  std::int64_t of_limited = 0, all_limited = 0;  // for steps in which only some workers have work: the memory of each worker after the first, and its sum
 
-  /// Whether a call needs any memory. It does for temporaries, products, sums of columns, and rows that are kept from pass to pass.
+  /// Whether a call may need memory: for temporaries, products, column sums, or rows that are kept from pass to pass.
   static constexpr bool is_needed = program_detail::has_workspace<Program> || [] {
     for (int i = 0; i < Program::step_count; ++i)
       if (const bound_step& s = Program::tables.steps[i]; multiplies(s) || ops::is_opaque(s.op) || s.control_flow >= 0) return true;
@@ -61,7 +61,7 @@ struct memory_plan : program_detail::placement<Program> {
     if constexpr (is_needed)
       for (int i = 0; i < Program::step_count; ++i) find_scratch(i, symbols);
   }
-  /// The number of bytes for so many workers.
+  /// The number of bytes for `workers` workers.
   constexpr std::int64_t total(std::int64_t workers = 1) const {
     std::int64_t helpers = (workers - 1) * of_limited < all_limited ? (workers - 1) * of_limited : all_limited;
     want(helpers, (workers - 1) * of_helper);

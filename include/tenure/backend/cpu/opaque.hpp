@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The steps that are not fused loops. Operands can have any strides. Each step reads its shapes from its numbers, in the order in which the encoder
-// wrote them. Products stand in products.hpp, and what indices name in indexing.hpp.
+// wrote them. Products are in products.hpp, and steps with computed indices in indexing.hpp.
 #pragma once
 
 #include <algorithm>
@@ -41,8 +41,8 @@ void first_in_order(Item* to, std::int64_t count, std::int64_t length, const aut
   std::sort_heap(to, to + count, less);
 }
 
-/// Sorts the positions of each row in the memory of the result. No two compare equal, so the order is stable. Where an element has at most 32
-/// bits, element and position are one integer: that takes half of the time. The comparison is a type of this file: the linker would share
+/// Sorts the positions of each row in the memory of the result. No two items compare equal, so the order is stable. If an element has at most
+/// 32 bits, element and position are sorted as one integer, which takes half of the time. The comparison is a type of this file: the linker would share
 /// std::sort<std::uint64_t*> between parts of a program for several instruction sets.
 template <class T>
 void order_rows(const T* x, std::int64_t* to, const opaque_operation& n) {
@@ -77,7 +77,7 @@ inline void order_step(void* const* p, const opaque_operation& n) {
   visit_dtype(n.in[0].type, [&]<class T>(element_tag<T>) { order_rows(static_cast<const T*>(p[0]), static_cast<std::int64_t*>(p[1]), n); });
 }
 
-/// An operation that many iterations run, with what is found out about it once.
+/// An operation that many iterations run. The constructor decodes it once.
 struct repeated_operation {
   opaque_operation operation;
   single_position position;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Products as steps of a plan: one, or one after the other, on this thread or in panels on several.
+// Products as steps of a plan: one product, or a batch one after the other, on this thread or in panels on several threads.
 #pragma once
 
 #include <tenure/backend/cpu/blocks.hpp>
@@ -20,7 +20,7 @@ struct product {
   matrix_ref<T> a, b;
   T* c;
   std::int64_t pieces[2];       // of rows and of columns
-  std::int64_t steps_at_once = 0;  // so many steps at a time are added to C; 0: as a product does it
+  std::int64_t steps_at_once = 0;  // the steps over k that are added to C at a time; 0: matmul decides
 
   static void run(void* context, int block, int) {
     const product& p = *static_cast<const product*>(context);
@@ -56,20 +56,20 @@ struct product {
   }
 };
 
-/// A product with at most this many multiplications is not worth a call for itself: neither of threads nor of a BLAS.
+/// A product with at most this many multiplications uses neither threads nor a BLAS.
 inline constexpr std::int64_t max_small_product = 4096;
 
-/// Into how many pieces the rows of a product are divided: as many for each worker, and of 128 rows or more where rows of B are long, because only a
-/// product of so many rows packs B (matmul_blocked). On two threads (Zen 3) 512x512x512 took 0.70 of one thread's time in pieces of 32 rows, and takes 0.51;
-/// 256x128x784 takes 0.69 in pieces of 32, 0.62 of 128, and 0.55 of 64, because the second thread starts late.
+/// The number of pieces into which the rows of a product are divided: the same number for each worker. If rows of B are long, a piece has 128 rows or
+/// more, because only such a product packs B (matmul_blocked). On two threads (Zen 3) 512x512x512 took 0.70 of one thread's time in pieces of 32 rows,
+/// and takes 0.51. 256x128x784 takes 0.69 in pieces of 32, 0.62 of 128, and 0.55 of 64, because the second thread starts late.
 constexpr std::int64_t pieces_of_rows(std::int64_t m, std::int64_t bytes_of_row, int workers) {
   const std::int64_t wanted = ceil_div(m / (bytes_of_row >= 1024 ? 128 : 64), workers) * workers, most = m / 32 < max_blocks ? m / 32 : max_blocks;
   const std::int64_t pieces = wanted > 0 && wanted < most ? wanted : most;
   return pieces > 1 ? pieces : 1;
 }
 
-/// C = A B on this thread, or in panels on the threads of an executor. The bits are the same: see the law of matmul. With `steps_at_once` that many steps
-/// at a time are added to C.
+/// C = A B on this thread, or in panels on the threads of an executor. The bits are the same: see the law of matmul. If `steps_at_once` is not 0,
+/// so many steps over k are added to C at a time.
 template <class T>
 void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, void* scratch, [[maybe_unused]] executor* on,
                       std::int64_t steps_at_once = 0) {
@@ -91,7 +91,7 @@ void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref
 
 }  // namespace detail
 
-/// One product after the other.
+/// Computes the products of a batch one after the other.
 template <class T>
 [[gnu::noinline]] void matmul_of_batch(void* const* p, const opaque_operation& n, void* scratch, executor* on) {
   const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
@@ -120,7 +120,7 @@ template <class T>
 void matmul_step(void* const* p, const opaque_operation& n, void* scratch, executor* on) {
   const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
   if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > detail::max_small_product) return matmul_of_batch<T>(p, n, scratch, on);
-  // A loop may run a small product in each iteration. Such a product takes less time than the general path before its first multiplication.
+  // A direct call, for loops that run a small product in each iteration: the setup of the general path takes longer than such a product.
   matmul<T>(c.extent[0], c.extent[1], a.extent[1], {static_cast<const T*>(p[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(p[1]), b.stride[0], b.stride[1]},
             static_cast<T*>(p[2]), c.extent[1], false, scratch);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Products that read what a kernel writes, row by row: their sums run over its rows. If the kernel is the epilogue of a product, each block of rows
-// is added to these sums directly after it was computed. The gradient of a linear model is one: X^T f(X w) reads X from memory once and not twice.
+// is added to these sums directly after it was computed. For example, the gradient X^T f(X w) of a linear model reads X from memory once and not twice.
 // Law: only shapes decide which rows are added at a time, so the bits do not depend on the number of threads, nor on the memory of results.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// A product that reads rows which a kernel before it writes. The facts that are known when the program is compiled.
+/// A product that reads rows that an earlier kernel writes: the facts that are known when the program is compiled.
 struct product_over_rows {
   int factor = 0;                   // which factor is the transpose of the rows (0), or the rows (1)
   bool stays = true;                // another step reads the rows too, or they are a result
@@ -21,12 +21,12 @@ struct product_over_rows {
   passes::symbolic_size row{}, other_row{};  // the elements of a row, and of a row of the other factor
 };
 
-/// The most products that read the rows of a kernel: of a gradient and of a derivative of it.
+/// The most products that read the rows of a kernel: one of a gradient, and one of a derivative of this gradient.
 inline constexpr int max_products_over_rows = 2;
 
 namespace detail {
 
-/// Whether step t, of floating numbers, is a product over rows that the kernel of step s writes, and reads nothing else that steps s to t - 1 write.
+/// Whether step t (floating-point) is a product over rows that the kernel of step s writes. It must read nothing else that steps s to t - 1 write.
 template <class Program>
 constexpr bool find_product_over_rows(int s, int t, const passes::symbolic_size& rows, const passes::symbolic_size& columns, product_over_rows& found) {
   constexpr auto& tables = Program::tables;
@@ -51,7 +51,7 @@ constexpr bool find_product_over_rows(int s, int t, const passes::symbolic_size&
   for (int factor = 0; factor < 2; ++factor) {
     const int read = buffer_of(product, factor), other = buffer_of(product, 1 - factor);
     if (is_written_between(other)) continue;
-    // The rows lie one behind the other, and nothing else is in their buffer.
+    // The rows are contiguous, and nothing else is in their buffer.
     const passes::strides& of_factor = plan.strides[plan.accesses[product.first_binding + factor].strides];
     const passes::symbolic_size &from_row_to_row = of_factor[1 - factor], &in_row = of_factor[factor];
     const passes::buffer& buffer = tables.buffers[read];
@@ -92,7 +92,7 @@ struct byte_range : tenure::detail::memory_range {
   }
 };
 
-/// A product whose sums get a few rows at a time. `factor` is the one that is or holds the rows.
+/// A product to whose sums a few rows at a time are added. `factor` is the number of the factor that has the rows (see product_over_rows).
 template <class T>
 struct growing_product {
   std::int64_t m = 0, n = 0;
@@ -116,11 +116,11 @@ struct growing_product {
     with_borrowed_memory<matmul_max_workspace>(matmul_workspace<T>(p.m, p.n, count),
                                                 [&](void* packed) { matmul<T>(p.m, p.n, count, a, b, p.c, p.n, first > 0, packed); });
   }
-  /// The whole product, with the sums of consume() for so many rows at a time.
+  /// The whole product, with the same bits as consume() for `rows_at_once` rows at a time.
   void run(std::int64_t rows_at_once, std::int64_t rows, void* scratch, executor* on) const {
     matmul_in_blocks<T>(m, n, rows, a, b, c, scratch, on, is_in_order() ? rows_at_once : 0);
   }
-  /// Whether a few rows at a time are added in the same way by each thread. A dot product is not cut.
+  /// Whether the product can be cut into a few rows at a time, with the same bits on each number of threads. A dot product is not cut.
   bool is_in_order() const {
     if (m > 1 && n > 1) return true;
     return m == 1 ? n > 1 && b.col_stride == 1 : a.row_stride == 1;

@@ -26,7 +26,7 @@ void for_each_index(int rank, const std::int64_t* extent, const std::int64_t* x,
   for (std::int64_t i = 0; i < *extent; ++i) for_each_index(rank - 1, extent + 1, x + 1, y + 1, f, at_x + i * *x, at_y + i * *y);
 }
 
-/// Copies a row. Most rows that a step copies are short, and then a call of memcpy takes longer than the copy.
+/// Copies a row. Most rows are short, and for a short row the call of memcpy alone takes longer than the copy.
 template <class T>
 TENURE_INLINE void copy_row(const T* from, T* to, std::int64_t length) {
   const std::size_t bytes = static_cast<std::size_t>(length) * sizeof(T);
@@ -51,14 +51,14 @@ TENURE_INLINE void copy_row(const T* from, T* to, std::int64_t length) {
   else for (std::int64_t j = 0; j < length; ++j) to[j] = from[j];
 }
 
-/// Whether the elements along these axes are neighbours, in row-major order.
+/// Whether the elements along the axes first ... last - 1 are contiguous, in row-major order.
 constexpr bool is_dense(const operand_view& v, int first, int last) {
   std::int64_t step = 1;
   for (int d = last - 1; d >= first; step *= v.extent[d--])
     if (v.extent[d] != 1 && v.stride[d] != step) return false;
   return true;
 }
-/// The elements of memory from one index of the axes before `last` to the next, or 0 if it varies.
+/// The elements of memory from one index of the axes before `last` to the next, or 0 if this distance varies.
 constexpr std::int64_t step_over(const operand_view& v, int last) {
   std::int64_t step = 0, next = 0;
   bool is_first = true;

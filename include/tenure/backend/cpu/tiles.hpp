@@ -69,14 +69,14 @@ TENURE_INLINE void store_some(T* to, const Packet& value, index n) {
   }
 }
 
-/// Whether a packet is a whole line of the cache, and can be stored past it.
+/// Whether a packet is a whole cache line, and a non-temporal store exists for it.
 template <class T>
 inline constexpr bool may_stream = [] {
   if constexpr (has_packets<T>) return sizeof(packet_of<T, max_lanes<T>>) == 64 && math::can_stream<packet_of<T, max_lanes<T>>>;
   else return false;
 }();
 
-/// What happens to the sums of a tile: they are the elements of C; they go on from the elements of C, as one longer sum; or they are added to C.
+/// How the sums of a tile go to C. are: the sums are the elements of C. go_on: the sums start with the elements of C. add: the sums are added to C.
 enum class sums_in_c { are, go_on, add };
 
 /// The length of a partial sum over k. A longer sum is the sum of its parts: one running sum of three million positive float32 is wrong by 1e-3.
@@ -84,7 +84,7 @@ template <class T>
 constexpr index part_of_sum(index k) { return ceil_div(k, ceil_div(k, tile_shape<T>::depth)); }
 
 /// C[Rows, Packets*lanes] = or += A[Rows, k] B[k, ...]. The last packet of C has `last` columns. With Ragged, only `last` columns of the
-/// last packet of B are read. With Streams, C is stored past the caches, and has whole packets.
+/// last packet of B are read. With Streams, C has whole packets and is stored non-temporally.
 template <class T, index Rows, index Packets, bool Ragged = false, bool Streams = false>
 TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, sums_in_c how) {
   using packet = packet_of<T, max_lanes<T>>;
@@ -98,7 +98,7 @@ TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, i
     for (index p = 0; p < Packets; ++p)
       sum[r][p] = p + 1 == Packets ? load_some<packet>(from + p * lanes, last) : packets::ploadu<packet>(from + p * lanes);
   const T* left = a.data;
-#pragma GCC unroll 1  // clang would unroll it, for compile time and no speed
+#pragma GCC unroll 1  // clang would unroll the loop: more compile time, the same speed
   for (index l = 0; l < k; ++l, left += a.col_stride, b += ldb) {
     packet row[Packets];
 #pragma GCC unroll 16
@@ -147,13 +147,13 @@ void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index
   if (i < m) tile<T, 1, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, how);
 }
 
-/// Whether one packet holds a row of C, and few tiles read B. Then B is read where it is: a packed copy would take longer than the product.
+/// Whether one packet holds a row of C, and few tiles read B. Then B is read in place: a packed copy would take longer than the product.
 template <class T>
 constexpr bool is_narrow(index m, index n, const matrix_ref<T>& b) {
   const bool is_one_packet = n == max_lanes<T> || (n < max_lanes<T> && math::has_masked_memory<packet_of<T, max_lanes<T>>>);
   return m > 1 && n > 1 && is_one_packet && m <= 3 * tile_shape<T>::rows && b.col_stride == 1;
 }
-/// A narrow product. Rows is m, and then the product is one tile, or 0.
+/// A narrow product. If Rows is not 0, it is m, and the product is one tile.
 template <class T, index Rows>
 TENURE_INLINE void narrow_product(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {
   const index part = part_of_sum<T>(k);

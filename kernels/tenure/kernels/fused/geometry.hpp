@@ -12,11 +12,11 @@ namespace TENURE_NAMESPACE::kernels {
 struct device_limits {
   int blocks = 4096;            // the number of blocks: several times as many as run at once, so that the GPU stays busy to the end
   int threads = max_threads;   // the threads of a block
-  int warp_bytes = 32 << 10;    // with a row for each warp a block keeps at most this; beyond it a block takes a row, so that several run at once
+  int warp_bytes = 32 << 10;    // if a block with a row for each warp would keep more than this, a block takes one row, so that several blocks run at once
   int wide_bytes = 47 << 10;    // if a block keeps more than this, the number of blocks is reduced
   int kept_bytes = 24 << 20;    //   until all blocks together keep at most this, which fits the second-level cache,
   int wide_blocks = 128;        //   but not to fewer blocks than this
-  int table_rows = 512;         // the most rows of blocks that each write a row of the table of column sums
+  int table_rows = 512;         // the most rows of the table of column sums; each row of blocks writes one
   int split_rows = 512;         // if there are fewer long rows than this, several blocks share a row
   int shared_bytes = 47 << 10;  // the shared memory of a block, plus 1 KB that the kernel declares; every GPU allows 48 KB by default
 };

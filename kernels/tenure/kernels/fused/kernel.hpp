@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The class of a fused kernel on a GPU: the facts that follow from its code, and the list of its functions. The functions stand in the
-// other headers of this folder, one job each.
+// The class of a fused kernel on a GPU: the facts that follow from its code, and the declarations of its functions. The functions are in
+// the other headers of this folder, one job each.
 #pragma once
 
 #include <bit>
@@ -61,8 +61,8 @@ struct fused : program_detail::coded_kernel<Code> {
   static constexpr bool owns_rows = reduces_rows || stores_rows;
 
   // True if several blocks may share a row. Each block writes its part of the row's sums, and the last block of the row continues
-  // with the whole sums. This is not possible if a value of the row is added to a total: any block may be the last, so the order
-  // would vary.
+  // with the whole sums. This is not possible if a value of the row is added to a total: any block may come last, so the order
+  // of the total would vary.
   static constexpr bool may_split_rows = [] {
     for (int i = 0; i < record::instructions; ++i)
       if (at(i).what == kind::reduce_all && at(at(i).in[0]).row) return false;
@@ -89,7 +89,7 @@ struct fused : program_detail::coded_kernel<Code> {
 
   static std::int64_t shared_bytes(const geometry& g) { return g.shares ? g.scratch * size : 0; }
 
-  /// Whether a launch can need such memory, at whatever extents.
+  /// Whether a launch may need device memory (memory_bytes), for some extents.
   static constexpr bool may_need_memory = kept_rows + column_sums + total_sums > 0 || may_split_rows;
   /// The device memory that a launch needs in addition to the operands. It begins with counters, which must be 0 before the launch.
   static constexpr std::int64_t memory_bytes(const geometry& g) { return layout_of(g).end; }
@@ -108,7 +108,7 @@ struct fused : program_detail::coded_kernel<Code> {
   static constexpr int fold_bytes = static_cast<int>(sizeof(T)) * max_threads;  // its shared memory
 
   /// Adds up the table of column sums. A block takes as many columns as a warp has threads: each warp adds a part of the rows,
-  /// then the parts are added in order. With one thread for each column, that thread would wait for memory once for each row.
+  /// then the parts are added in order. If one thread added a whole column, it would wait for memory once for each row.
   template <class Block>
   static TENURE_KERNEL_INLINE void fold_columns(Block& block, const arguments& args) { fold(block, args, those<part::column_sums>{}); }
 
@@ -146,7 +146,7 @@ struct fused : program_detail::coded_kernel<Code> {
   static TENURE_KERNEL_INLINE T* scratch_at(const arguments& args, T* scratch, int thread, std::int64_t step) {
     return scratch + (step * args.shape.threads + thread) * lanes;
   }
-  /// The same for another slot. It is aligned even if the operands are not.
+  /// The place of another slot. It is aligned even if the operands are not.
   static TENURE_KERNEL_INLINE run_of_lanes& run_at(const arguments& args, T* of_first, int slot) {
     return *reinterpret_cast<run_of_lanes*>(of_first + slot * (args.shape.packet_steps * lanes * args.shape.threads));
   }

@@ -26,7 +26,7 @@ TENURE_KERNEL_INLINE void fused<Code>::run(Block& block, const arguments& args) 
   if constexpr (total_sums > 0) finish_totals(block, args, t, those<part::totals>{});
 }
 
-/// Moves the offsets to the position `index`, counted row-major over the dimensions First to D.
+/// Moves the offsets to position `index`, in row-major order over the dimensions First to D.
 template <class Code>
 template <int First, int D>
 TENURE_KERNEL_INLINE void fused<Code>::move_to(const arguments& args, std::int64_t* offset, std::int64_t index) {

@@ -77,7 +77,7 @@ struct fused<Code>::blocks {
     else run_parts(args, range, totals, memory, all.columns);
   }
 
-  /// Runs a block. Rows that it adds up are the sum of parts. `memory` is for the column sums of a part.
+  /// Runs a block. A sum over many rows is the sum of parts. `memory` is for the column sums of a part.
   static void run_parts(const local_arguments& args, const block_range& range, T* totals, [[maybe_unused]] T* memory, [[maybe_unused]] std::int64_t columns) {
     if constexpr (adds_rows)
       if (has_parts(range.last[0] - range.first[0])) {
@@ -99,7 +99,7 @@ struct fused<Code>::blocks {
     run_block(args, range, totals);
   }
 
-  /// Runs a block a few rows at a time: computes the rows that it reads, runs the kernel on them, and lets the consumers read what it wrote.
+  /// Runs a block a few rows at a time: computes the rows that the kernel reads, runs the kernel on them, and passes its result to the consumers.
   static void run_rows(const row_producer& source, const local_arguments& args, const block_range& range, int worker, T* totals) {
     const std::int64_t step = source.rows_at_once * source.per_row;
     alignas(8) std::byte unused[8];
@@ -121,7 +121,7 @@ struct fused<Code>::blocks {
     }
   }
 
-  /// The first block alone writes what the only row of a kernel stores once.
+  /// Keeps other blocks from writing the results of the only row of a kernel: only the first block writes them.
   static void drop_row_results([[maybe_unused]] local_arguments& args, [[maybe_unused]] std::byte* unused) {
     if constexpr (record::outer == 0) point_to(args, unused, 0, [](int i) { return at(i).stores_row(); });
   }
@@ -136,12 +136,12 @@ struct fused<Code>::blocks {
     point_to(args, memory, columns, [](int i) { return at(i).what == kind::reduce_columns; });
   }
 
-  /// How column sum i is combined. In a lambda within a lambda g++ 16 does not see that `at` is a member, and finds one of the program.
+  /// How column sum i is combined. In a lambda within a lambda g++ 16 finds another `at` than this member.
   static constexpr auto reduction_of(int i) { return at(i).reduction(); }
 
   /// Adds the columns of block b > 0 to the results.
   void add_columns(int b) { add_columns(args, column_memory + (b - 1) * column_step, columns); }
-  /// Adds columns to those of the arguments.
+  /// Adds columns to the column results of the arguments.
   static void add_columns(const local_arguments& args, const T* column, std::int64_t columns) {
     [&]<int... I>(std::integer_sequence<int, I...>) {
       ([&] {
@@ -153,7 +153,7 @@ struct fused<Code>::blocks {
   }
 };
 
-/// One block. It is not inlined, so that the loops are compiled once, for one thread and for several.
+/// One block. This function is not inlined, so that the loops are compiled only once for one thread and several threads.
 template <class Code>
 TENURE_FLATTEN [[gnu::noinline]] void fused<Code>::run_block(const local_arguments& given, const block_range& of, T* totals) {
   local_arguments args = given;  // variables of this function, which the compiler keeps in registers

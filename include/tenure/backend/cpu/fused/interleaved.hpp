@@ -12,8 +12,8 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-// The latency of the accumulators limits a short pass that reduces, and the conversion of positions limits a pass that counts. Such a
-// pass computes several packets at a time, each with accumulators of its own.
+// A short pass that reduces waits for the latency of the accumulators, and a pass that counts waits for the conversion of positions. Such
+// a pass computes several packets at a time, each with its own accumulators.
 template <class Code>
 constexpr int fused<Code>::ways(int pass) {
   int work = 0, gains = 0;
@@ -58,12 +58,12 @@ constexpr int fused<Code>::longest_chain(int pass) {
   return longest;
 }
 
-// A packet waits for the latency of the longest chain of its instructions. A processor looks ahead a few hundred instructions, and no more
-// than about a hundred may wait for operands. Where the chain is longer than the next packets in that window take, the multipliers
-// idle. Then the pass computes an instruction for several packets before the next instruction. Time without a group / in groups of 8, float,
+// A packet waits for the latency of its longest chain of instructions. A processor looks ahead a few hundred instructions, of which at most
+// about a hundred may wait for operands. If the chain takes longer than the other packets in this window, the multipliers idle.
+// Then the pass computes each instruction for a group of packets before the next instruction. Time without a group / time in groups of 8, float,
 // 10,000 elements in a cache, Zen 5 with AVX-512 and with AVX2: tanh(exp(x)) 1.6 and 1.5, three functions in a chain 1.9 and 2.0, four 2.4
 // and 2.3, a polynomial of degree 23 1.25 and 1.2, of degree 39 1.6 and 1.7. One function, or a polynomial of degree 15, gains nothing.
-// Values that wait for others take registers. The Jacobian of bundle adjustment, 150 instructions with 40 values at a time, took 2.5 to 5
+// Values of all packets of a group need registers. The Jacobian of bundle adjustment, 150 instructions with 40 values at a time, took 2.5 to 5
 // times as long in a group; gradients with up to 6 values at a time are 6 to 18 % faster in groups of 8 than of 4.
 template <class Code>
 constexpr int fused<Code>::in_group(int pass) {
@@ -80,7 +80,7 @@ constexpr int fused<Code>::in_group(int pass) {
     code += ops::instructions_of(effort_of(i));
   }
 
-  int values = 0, most = 1;  // that a packet holds, now and at most; constants and values of rows are shared by the packets
+  int values = 0, most = 1;  // live values of a packet, now and at most; packets share constants and values of rows
   int ends[slots] = {};
   for (int i = 0; i < record::instructions; ++i) {
     const instruction& x = k.instruction[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// All iterations of a loop whose body is one elementwise kernel. The loop over the elements is outside, and the loop over the iterations is inside: a few
-// packets of the carries stay in registers from the first iteration to the last. Otherwise each iteration reads and writes them, and an iteration with few
-// elements waits until the processor has stored those of the iteration before.
+// All iterations of a loop whose body is one elementwise kernel. The loop over the elements is outside, the loop over the iterations is inside: a few
+// packets of the carries stay in registers from the first iteration to the last. Otherwise each iteration would read and write the carries, and an
+// iteration with few elements would wait for the stores of the iteration before.
 // Law: each element is computed by the same instructions as in iterations that run one after the other.
 #pragma once
 
@@ -36,10 +36,10 @@ constexpr bool fused<Code>::may_run_iterations() {
     if (x.row || x.is_mask || a.counting || a.type != record::lane || a.stride[last] != 1) return false;
     stored += role == in_loop::carry_out;
   }
-  return stored == Loop::carries && row_work <= 4;  // what is the same for all elements is computed for each group of packets
+  return stored == Loop::carries && row_work <= 4;  // values that all elements share are computed again for each group of packets
 }
 
-/// Whether a number that all elements share is another one in each iteration.
+/// Whether a number that all elements share changes from iteration to iteration.
 template <class Code>
 template <class Loop>
 constexpr bool fused<Code>::varies_by_row() {
@@ -48,7 +48,7 @@ constexpr bool fused<Code>::varies_by_row() {
   return false;
 }
 
-/// The packets of a group. They hide the latency of an iteration, which begins with the results of the iteration before.
+/// The number of packets of a group. Several packets hide the latency of an iteration, which depends on the results of the iteration before.
 template <class Code>
 template <class Loop>
 constexpr int fused<Code>::packets_per_iteration() {
@@ -56,8 +56,8 @@ constexpr int fused<Code>::packets_per_iteration() {
   return is_dynamic(n) ? max_packets_per_iteration : packets_per_iteration(n);
 }
 
-/// One instruction for one packet: before the iterations (Prepares) the loads of what stays the same, and in an iteration all others. A packet that is not
-/// Full has the first n elements only. Without any it computes with the element i, and stores nothing.
+/// One instruction for one packet. Before the iterations (Prepares) only loads run whose values are the same in all iterations; in an iteration all other
+/// instructions run. A packet that is not Full has only the first n elements. If n is 0, it computes with element i, and stores nothing.
 template <class Code>
 template <class Loop, bool Full, bool Prepares, int I>
 TENURE_LAYER void fused<Code>::in_iteration(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& none,
@@ -80,7 +80,7 @@ TENURE_LAYER void fused<Code>::in_iteration(const local_arguments& args, const p
   }
 }
 
-/// All iterations for the packets from element `first` on. At least Sure elements are there, and n are there in all.
+/// All iterations for the packets from element `first` on. A row has n elements, and at least Sure of them follow.
 template <class Code>
 template <class Loop, int Sure, int... W>
 TENURE_LAYER void fused<Code>::run_packets(const local_arguments& given, const Loop& loop, std::int64_t first, std::int64_t n,
@@ -112,14 +112,14 @@ TENURE_LAYER void fused<Code>::run_packets(const local_arguments& given, const L
     (some(phase, std::integral_constant<int, F * of_one_fold>{},
           std::make_integer_sequence<int, (list.count - F * of_one_fold < of_one_fold ? list.count - F * of_one_fold : of_one_fold)>{}, way), ...);
   };
-  // A processor looks far enough ahead to overlap two packets that are computed one after the other: fewer values are then alive, and fewer wait in
-  // memory. An LSTM of 14 numbers takes 0.95 of the time. With more packets each instruction is computed for all.
+  // A processor looks far enough ahead to overlap two packets that are computed one after the other. Then fewer values are alive, and fewer are
+  // spilled to memory: an LSTM of 14 numbers takes 0.95 of the time. With more packets each instruction runs for all packets in turn.
   const auto for_all = [&](auto phase) __attribute__((always_inline)) {
     constexpr std::make_integer_sequence<int, (list.count + of_one_fold - 1) / of_one_fold> folds{};
     if constexpr (ways > 2) each(phase, std::integer_sequence<int, W...>{}, folds);
     else (each(phase, std::integer_sequence<int, W>{}, folds), ...);
   };
-  // The first carries, and at the end the last ones.
+  // Loads the initial carries, and stores the final ones.
   const auto move_one = [&]<bool Loads, int Way, int A>(std::bool_constant<Loads>, std::integral_constant<int, Way>, std::integral_constant<int, A>)
       __attribute__((always_inline)) {
     P& packet = carried[Way][Loop::carry(A)];
@@ -172,7 +172,7 @@ TENURE_FLATTEN void fused<Code>::run_iterations(const kernel_arguments& given, c
   std::int64_t i = 0;
   if constexpr (is_dynamic(extent) || extent >= step)
     for (; i + step <= n; i += step) run_packets<Loop, step>(args, loop, i, n, std::make_integer_sequence<int, ways>{});
-  // The rest is computed by as few packets as hold it, or by 4 where it needs 3 and no type says so. An empty packet takes as long as a full one.
+  // The fewest packets that hold the remaining elements compute them (4 instead of 3 if the extent is dynamic). An empty packet takes as long as a full one.
   if constexpr (is_dynamic(extent)) {
     const auto rest = [&]<int Packets>(std::integral_constant<int, Packets>) __attribute__((always_inline)) {
       run_packets<Loop, Packets / 2 * lanes + 1>(args, loop, i, n, std::make_integer_sequence<int, Packets>{});

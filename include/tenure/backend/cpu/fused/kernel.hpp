@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The class of a fused kernel: the facts that follow from its code, and the list of its functions. The functions stand in the other
-// headers of this folder, one job each.
+// The class of a fused kernel: the facts that follow from its code, and the declarations of its functions. The functions are in the
+// other headers of this folder, one job each.
 #pragma once
 
 #include <bit>
@@ -45,17 +45,17 @@ struct fused : program_detail::coded_kernel<Code> {
   using row_state = typename base::row_state;
   using stream_indices = typename base::stream_indices;
   using base::k, base::last, base::slots, base::streams, base::number_count;
-  // A static row that is shorter than a register takes a narrower packet, which it fills. With a masked store the next step would
-  // have to wait until the store buffer has written the row.
+  // A static row that is shorter than a register uses a narrower packet and fills it. After a masked store the next step would have to
+  // wait until the store buffer has written the row.
   using P = packet_filled_by<math::packet_of<T>, k.extent[last]>;
   using M = math::mask_of<P>;
   static constexpr int lanes = math::width<P>;
-  // A load or store of the first n lanes, also of none, takes as long as one of all lanes.
+  // A load or store of the first n lanes (also n = 0) takes as long as a load or store of all lanes.
   static constexpr bool masks_are_free = math::is_512<P>;
   // The most packets that a pass computes at a time, each with its own accumulator.
   static constexpr int max_ways = 4;
 
-  // If one register holds the results of all columns, they stay in it from row to row. Otherwise each row reads and writes them.
+  // If one register holds the results of all columns, these stay in it from row to row. Otherwise each row reads and writes the results.
   static constexpr bool columns_in_registers = record::inner == 1 && !is_dynamic(k.extent[last]) && k.extent[last] <= lanes;
 
   struct position {
@@ -70,20 +70,20 @@ struct fused : program_detail::coded_kernel<Code> {
     T scalar[slots];
   };
 
-  // The arguments in local variables. A store of an element could change memory behind a pointer, so the compiler would load
-  // arguments behind a pointer again for every packet.
+  // The arguments in local variables. Arguments behind a pointer would be loaded again for every packet, because the compiler must assume
+  // that a store of an element changes them.
   struct local_arguments {
     void* pointer[streams];
     std::int64_t number[base::numbers];
-    bool bypasses_caches = false;  // true if stores of full packets bypass them
+    bool bypasses_caches = false;  // true if stores of full packets bypass the caches
     T* collected = nullptr;        // memory for the rows of a packet of samples
   };
 
   TENURE_FLATTEN static TENURE_INLINE void run(const kernel_arguments& given);
 
-  /// True if it may run in blocks. Then a row_producer may compute rows before each block.
+  /// True if the kernel may run in blocks. Then a row_producer may compute rows before each block.
   static constexpr bool runs_in_blocks() { return is_cut; }
-  /// True if it may store past the caches when its data does not fit into them.
+  /// True if the kernel may use non-temporal stores when its data does not fit into the caches.
   static constexpr bool stores_non_temporal() { return may_bypass_caches; }
 
   /// True if run_iterations can run a loop whose body is this kernel.
@@ -114,8 +114,8 @@ struct fused : program_detail::coded_kernel<Code> {
     return any && record::outer == 1 && std::is_floating_point_v<T>;
   }();
 
-  /// Whether the sums of the row are totals: it is the only row, and no element waits for them. Then the instructions after them run once, after the
-  /// last block.
+  /// Whether the sums of the row are totals: the kernel has only one row, and no element needs these sums. Then the instructions that use the sums run
+  /// once, after the last block.
   static constexpr bool sums_are_totals = [] {
     bool any = false, is_simple = record::outer == 0 && record::inner == 1 && record::passes == 1;
     for (int i = 0; i < record::instructions; ++i) {
@@ -128,8 +128,8 @@ struct fused : program_detail::coded_kernel<Code> {
   static constexpr int max_totals = total_count > 0 ? total_count : 1;
   static constexpr int total_of(int i) { return rank_of(i) + (at(i).what == kind::reduce_row ? count_of(kind::reduce_all) : 0); }
 
-  /// The number of leading dimensions that blocks may cut. A row may be cut if the only reductions are over all elements. If the row
-  /// has results of its own, it must be the only row, and the first block writes them.
+  /// The number of leading dimensions that blocks may cut. A row may be cut if the only reductions are over all elements. If a row
+  /// has its own results, it must be the only row, and the first block writes these results.
   static constexpr int cuts = [] {
     bool row = record::inner > 1;
     for (int i = 0; i < record::instructions; ++i) {
@@ -145,7 +145,7 @@ struct fused : program_detail::coded_kernel<Code> {
     for (int d = 0; d < record::rank; ++d) work = is_dynamic(k.extent[d]) ? min_cut_work : k.extent[d] == 0 ? 0 : work * k.extent[d];
     return cuts > 0 && work >= min_cut_work;
   }();
-  // memory_plan plans the memory without the code, so there the shape alone decides which dimensions are cut.
+  // memory_plan does not know the code. It assumes that the shape alone decides which dimensions are cut.
   static_assert((!reduces_columns && base::kept_rows == 0) || cuts == (record::outer < 2 ? record::outer : 2));
   static std::int64_t value_of(const local_arguments& args, std::int64_t word) {
     return is_dynamic(word) ? args.number[word - program_detail::first_dynamic] : word;
@@ -174,7 +174,7 @@ struct fused : program_detail::coded_kernel<Code> {
     return n;
   }();
   static constexpr int collected_numbers = [] { return transposition::collected * lanes; }();
-  // Only a kernel of one pass may: otherwise an earlier pass has already fetched the lines that a later pass stores (prefetch_stores).
+  // Only a kernel of one pass may: with more passes, an earlier pass fetches the lines that a later pass stores (prefetch_stores).
   static constexpr bool may_bypass_caches = [] {
     std::int64_t bytes = covering * static_cast<std::int64_t>(sizeof(T));
     bool stores = waits_for_memory(), is_known = true;
@@ -344,7 +344,7 @@ struct fused : program_detail::coded_kernel<Code> {
   template <int I>
   static TENURE_LAYER T* result_of(const local_arguments& args) { return static_cast<T*>(args.pointer[at(I).access]); }
   static constexpr int ways_of(int i) { return at(i).row && at(i).what == kind::reduce_all ? 1 : ways(std::countr_zero(at(i).passes)); }
-  // across() and start() name each accumulator, because clang keeps an array in registers only if no loop indexes it.
+  // across() and start() name each accumulator, because clang keeps an array in registers only if no loop indexes the array.
   static_assert(max_ways == 4);
   template <int I>
   static TENURE_LAYER T across(const sums& total);

@@ -52,7 +52,7 @@ TENURE_LAYER void fused<Code>::row(const local_arguments& args, const Range& ran
   row_passes<0>(args, range, p, r, total);
 }
 
-/// A block of the only row. end_blocks() runs what comes after its sums.
+/// A block of the only row. end_blocks() runs the instructions after the sums of the row.
 template <class Code>
 TENURE_LAYER void fused<Code>::part_of_row(const local_arguments& args, const block_range& range, const position& p, sums& total) {
   row_state r;
@@ -61,7 +61,7 @@ TENURE_LAYER void fused<Code>::part_of_row(const local_arguments& args, const bl
   walk_row<0, 0>(args, range, p, r, total);
 }
 
-/// The mask of the row on which all sums of a pass depend, or -1: where it is false, the pass adds zeros, and has no other results.
+/// The mask of the row on which all results of a pass depend, or -1. If the mask is false, the pass only adds zeros and can be skipped.
 template <class Code>
 constexpr int fused<Code>::mask_of_sums(int pass) {
   int mask = -1;
@@ -108,8 +108,8 @@ TENURE_LAYER void fused<Code>::walk_row(const local_arguments& args, const Range
       const int width = static_cast<int>(n - c < lanes ? n - c : lanes);
       if (c >= 0) choose<Pass>(args, p, r, chosen, total, c, width, those<part::elements, Pass>{});
       walk_packets<Pass, at_choice::elsewhere>(args, p, r, total, i, n);
-      // The packet is stored after the loop, because the loop writes there too. It is computed before the loop, because a result may
-      // lie in the memory of an argument.
+      // The packet with the chosen element is stored after the loop, because the loop writes to the same place. It is computed before the
+      // loop, because a result may be in the memory of an argument.
       if (c >= 0) store_chosen(args, p, r, chosen, c, width, those<part::elements, Pass>{});
     } else {
       walk_packets<Pass, at_choice::unknown>(args, p, r, total, i, n);
@@ -117,8 +117,8 @@ TENURE_LAYER void fused<Code>::walk_row(const local_arguments& args, const Range
   }
 }
 
-/// The packets of a row, or of a block of it. The sums of a long one are sums of segments: one running sum of 10^7 numbers around 1000, in each of 64
-/// lanes of float32, was wrong by 1e-3.
+/// The packets of a row, or of a block of a row. Long sums are sums of segments: with one running sum for each of 64 lanes, the float32 sum of 10^7
+/// numbers around 1000 was wrong by 1e-3.
 template <class Code>
 template <int Pass, at_choice Choice>
 TENURE_LAYER void fused<Code>::walk_packets(const local_arguments& args, const position& p, const row_state& r, sums& total,
@@ -154,7 +154,7 @@ TENURE_LAYER void fused<Code>::walk_segment(const local_arguments& args, const p
   if constexpr (in_group(Pass) > 1 && Choice == at_choice::unknown) {
     constexpr int packets = in_group(Pass);
     for (; i + packets * lanes <= n; i += packets * lanes) group<Pass, packets>(args, p, r, total, i, list);
-    if constexpr (packets > 2)  // for what is left, and for short rows
+    if constexpr (packets > 2)  // for the remaining elements, and for short rows
       for (; i + 2 * lanes <= n; i += 2 * lanes) group<Pass, 2>(args, p, r, total, i, list);
   }
   for (; i + lanes <= n; i += lanes) elements<Pass, Choice, false, 0>(args, p, r, total, i, lanes, list);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Loads and stores of packets, for each kind of access: neighbours, strided, broadcast, counting, converted, masks.
+// Loads and stores of packets, for each kind of access: contiguous, strided, broadcast, counting, converted, masks.
 #pragma once
 
 #include <tenure/backend/cpu/fused/kernel.hpp>
@@ -25,15 +25,15 @@ TENURE_LAYER auto fused<Code>::lane_index() -> P {
   return math::load<P>(index.at);
 }
 
-/// A packet that is not full repeats its first element in the lanes that are not there. So no lane computes what no element needs, and only data set the
-/// flags of exceptions, such as that of a division by zero.
+/// A partial packet repeats its first element in the unused lanes. So only real data can set the flags of floating-point exceptions, such as division
+/// by zero.
 template <class Code>
 template <int A, bool Partial, int Way>
 TENURE_LAYER auto fused<Code>::load(const local_arguments& args, const position& p, std::int64_t i, int n) -> P {
   constexpr auto x = k.access[A];
   const std::int64_t step = stride_of<Code, A, last>(args);
   if constexpr (x.counting) {
-    // All packets of a step share this number.
+    // `base` is the same for all packets of an interleaved step.
     const T base = static_cast<T>(position_of<Code, A>(args, p.offset) + (i - Way * lanes) * step);
     P lane = lane_index<Way>();
     if constexpr (Partial && lanes > 1) lane = math::select(math::lt(lane, math::set1<P>(static_cast<T>(n))), lane, math::set1<P>(T(0)));

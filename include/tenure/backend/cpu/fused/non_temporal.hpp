@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Decides whether a kernel stores past the caches: packets of elements that are neighbours in memory, and rows of samples (transposed.hpp).
+// Decides whether a kernel uses non-temporal stores: for packets of contiguous elements, and for rows of samples (transposed.hpp).
 #pragma once
 
 #include <tenure/backend/cpu/fused/kernel.hpp>
@@ -12,7 +12,7 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// True if access a has one element for each element of the iteration space, and the elements of a row are neighbours.
+/// True if access a has one element for each element of the iteration space, and the elements of a row are contiguous.
 template <class Code>
 constexpr bool fused<Code>::covers(int a) {
   const program_detail::decoded_access& x = k.access[a];
@@ -29,11 +29,11 @@ constexpr bool fused<Code>::writes_non_temporal(int a) {
   return false;
 }
 
-// A core moves six to eight bytes a cycle from and to memory. Where a packet takes longer to compute than its elements take to move, nothing is
-// gained by not reading the lines that are stored, and the processor has few buffers for such stores: a kernel with several results waits
-// for them. The gradients of `gradient` at 1e7, 110 instructions a packet: with AVX2 (Zen 3) 320 bytes a packet, and 42 ms past the caches where
-// through them 26 ms suffice (float64 77 and 66); with AVX-512 (Zen 4) 640 bytes, and 11.9 ms in place of 14.4. Instructions stand for cycles
-// here. Rows of samples always gain, because they are stored in whole lines.
+// A core moves six to eight bytes a cycle from and to memory. If computing a packet takes longer than moving its elements, non-temporal stores gain
+// nothing. They can also cost time: the processor has few buffers for them, and a kernel with several results waits for these buffers.
+// The gradients of `gradient` at 1e7, 110 instructions a packet: with AVX2 (Zen 3), 320 bytes a packet, 42 ms with and 26 ms without non-temporal
+// stores (float64 77 and 66); with AVX-512 (Zen 4), 640 bytes a packet, 11.9 ms with and 14.4 ms without. The code counts instructions as
+// cycles. Rows of samples always gain, because they are stored in whole lines.
 template <class Code>
 constexpr bool fused<Code>::waits_for_memory() {
   if (collected_numbers > 0) return true;
@@ -47,9 +47,9 @@ constexpr bool fused<Code>::waits_for_memory() {
   return stores && moved * static_cast<int>(sizeof(P)) >= bytes_in_cycle * cycles;
 }
 
-/// True if the kernel has enough elements, its results are aligned and in whole cache lines, and it reads none of this memory. Memory
-/// that was read is already in the cache. If one line is stored half past the cache and half through it, the line is fetched again
-/// for each row, which takes 25 times as long (AVX2). Rows of samples are collected first; they need only begin at whole packets.
+/// True if the kernel has enough elements, its results are aligned and in whole cache lines, and it does not read the memory of its
+/// results (it would already be in the cache). If only one half of a line is stored non-temporally, the line is fetched again for each
+/// row, which takes 25 times as long (AVX2). Rows of samples are collected first, so they only need to begin at whole packets.
 template <class Code>
 bool fused<Code>::gains_by_bypassing(const local_arguments& args) {
   std::int64_t bytes = covering * static_cast<std::int64_t>(sizeof(T));
@@ -80,7 +80,7 @@ bool fused<Code>::gains_by_bypassing(const local_arguments& args) {
       is_dense = is_dense && step == dense;
       dense *= value_of(args, k.extent[d]);
     }
-    const bool begins_line = reinterpret_cast<std::uintptr_t>(args.pointer[a]) % 64 == 0;  // a part of a concat may begin in the middle of one
+    const bool begins_line = reinterpret_cast<std::uintptr_t>(args.pointer[a]) % 64 == 0;  // a part of a concat may begin in the middle of a line
     if (last > 0 && !(in_lines && begins_line) && !is_dense) return false;
     for (int b = 0; b < record::accesses; ++b)
       if (b != a && args.pointer[b] == args.pointer[a]) return false;

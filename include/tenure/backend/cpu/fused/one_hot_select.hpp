@@ -30,8 +30,8 @@ constexpr bool fused<Code>::is_choice(int i) {
   return (counts_elements(x.in[0]) && at(x.in[1]).row) || (counts_elements(x.in[1]) && at(x.in[0]).row);
 }
 
-/// The mask that a pass reads. It is -1 if the pass reads none or two, if the row is too short to gain from it, or if T cannot represent
-/// all positions.
+/// The one-hot mask that a pass reads. It is -1 if the pass reads no such mask or two, if the row is too short to gain, or if T cannot
+/// represent all positions.
 template <class Code>
 constexpr int fused<Code>::choice_of(int pass) {
   const int digits = std::numeric_limits<T>::digits;

@@ -26,7 +26,7 @@ TENURE_LAYER auto fused<Code>::across(const sums& total) -> T {
   if constexpr ((reduction != ir::reduction::max && reduction != ir::reduction::min) || !std::is_floating_point_v<T>) {
     return math::across<P>(lane, both);
   } else {
-    // The next pass waits for this result. One search for NaN beside the steps is faster than a search in each step.
+    // The next pass waits for this result. One search for NaN in all lanes is faster than a search in each step.
     if (math::any<P>(math::is_nan(lane))) [[unlikely]] return std::numeric_limits<T>::quiet_NaN();
     constexpr bool largest = reduction == ir::reduction::max;
     return math::across<P>(lane, [](auto x, auto y) { return largest ? math::max_of_numbers(x, y) : math::min_of_numbers(x, y); });
@@ -49,7 +49,7 @@ TENURE_LAYER void fused<Code>::start_all(sums& total, std::integer_sequence<int,
   (start<I>(total), ...);
 }
 
-/// Adds the sums of a segment to those of the segments before it, and starts the next ones.
+/// Adds the sums of a segment to the sums of the segments before it, and starts the sums of the next segment.
 template <class Code>
 template <int... I>
 TENURE_LAYER void fused<Code>::end_segment(sums& total, sums& of_row, std::integer_sequence<int, I...>) {

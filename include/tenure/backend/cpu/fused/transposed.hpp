@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Loads and stores of a kernel whose lanes are rows in memory (samples, or the rows of a matrix whose columns it reads or writes), and whose
-// accesses are neighbouring numbers of a row: instead of a number of each row, one by one, they take a part of each row, and transpose these parts
-// in registers. If such rows lie one behind the other and do not fit into the caches, a packet of them is collected and stored past the caches.
+// Transposed loads and stores, for a kernel whose lanes are rows in memory (samples, or rows of a matrix) and whose accesses are neighbouring
+// numbers of a row. Instead of single numbers with a stride, the kernel loads or stores a contiguous part of each row, and transposes these parts
+// in registers. If such rows are contiguous and do not fit into the caches, a packet of rows is collected and stored non-temporally.
 // Cost: a block of 4 x 4 doubles takes 4 loads or stores and 8 shuffles. One by one, it takes 16 loads and 12 shuffles.
 #pragma once
 
@@ -15,30 +15,30 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// The blocks: as many neighbouring accesses as a packet has lanes. The last block of a row may overlap the block before it. The loads of a
-/// block are done by its first instruction, and its stores by its last one.
+/// The blocks. A block is as many neighbouring accesses as a packet has lanes. The last block of a row may overlap the block before it. The first
+/// instruction of a block does all its loads; the last instruction of a block does all its stores.
 template <class Code>
 struct fused<Code>::transposition {
   static constexpr int none = -1;
   static constexpr int max_collected = 128;  // numbers of a sample: 8 KB with AVX-512
   struct block {
     int at[lanes > 0 ? lanes : 1];  // the instructions that load or store its numbers, in the order of their memory
-    int when;                       // the instruction that does it for all of them
-    int collected = none;           // where its first number lies among the rows that are collected
+    int when;                       // the instruction that does all these loads or stores
+    int collected = none;           // the position of its first number in a collected row
   };
-  /// A row of a sample directly behind that of the sample before: the access of its first number, and its numbers.
+  /// A row of a sample, directly behind the row of the sample before: the access of its first number, and the count of its numbers.
   struct dense_row {
     int first, length;
   };
-  /// The blocks whose turn it is at an instruction. A number is in two blocks at most.
+  /// The blocks that an instruction loads or stores. A number is in two blocks at most.
   struct due_blocks {
     int count = 0, at[2] = {};
   };
   struct all_blocks {
     block blocks[streams + 1] = {};
     int count = 0;
-    bool in_dense_row[streams + 1] = {};  // of an access
-    dense_row stored[streams + 1] = {};   // which can be collected
+    bool in_dense_row[streams + 1] = {};  // for each access
+    dense_row stored[streams + 1] = {};   // the rows that can be collected
     int stored_count = 0, stored_numbers = 0;
     bool in_block[slots] = {};
     due_blocks due[slots] = {};
@@ -91,7 +91,7 @@ struct fused<Code>::transposition {
   static constexpr all_blocks all{};
 
   static constexpr bool is_dense(int a) { return may_transpose && all.in_dense_row[a]; }
-  /// The numbers of a sample that are collected.
+  /// The count of numbers of a sample that are collected.
   static constexpr int collected = [] { return may_transpose && math::can_stream<P> && in_group(0) == 1 && !chooses(0) ? all.stored_numbers : 0; }();
 
   /// Whether a block loads or stores the number of this instruction.
@@ -132,12 +132,12 @@ TENURE_LAYER void fused<Code>::store_block(const local_arguments& args, const po
   P rows[lanes] = {read<at(block.at[L]).in[0]>(r, e)...};
   math::transpose<P>(rows);
   (math::store<P>(to + L * step, rows[L]), ...);
-  // Fetches the lines of later samples: 100,000 Jacobians of 2 x 15 gain a quarter.
+  // Prefetches the lines of later samples: 100,000 Jacobians of 2 x 15 gain a quarter.
   if constexpr (B % 2 == 0)
     if (!is_collected) (__builtin_prefetch(to + (L + 4 * lanes) * step, 1), ...);
 }
 
-/// Stores the rows of a packet of samples, which were collected, past the caches. The row of one sample may begin in the middle of a line.
+/// Stores the collected rows of a packet of samples non-temporally. The row of one sample may begin in the middle of a line.
 /// 10^6 Jacobians of 2 x 15 take 0.63 of the time.
 template <class Code>
 template <int... R>
@@ -151,7 +151,7 @@ TENURE_LAYER void fused<Code>::stream_rows(const local_arguments& args, std::int
   }(), ...);
 }
 
-/// Moves the blocks whose turn it is at instruction I.
+/// Loads or stores the blocks that are due at instruction I.
 template <class Code>
 template <int I, int... K>
 TENURE_LAYER void fused<Code>::move_blocks(const local_arguments& args, const position& p, const row_state& r, element_state& e, std::int64_t i,
