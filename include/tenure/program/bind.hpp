@@ -344,7 +344,7 @@ constexpr bool may_refuse(const ir::graph_view& g, const ir::control_flow& c) {
   return false;
 }
 
-/// Whether a control-flow operation, or one in its bodies, calls a function of the user.
+/// Whether a control-flow operation, or an operation in its bodies, calls a function of the user.
 constexpr bool calls_function(const ir::graph_view& g, const ir::control_flow& c) {
   if (c.what == ir::control_flow::kind::external) return true;
   for (const int b : c.bodies) {

@@ -21,7 +21,7 @@ namespace program_detail {
 inline constexpr std::int64_t first_dynamic = INT64_MIN;
 constexpr bool is_dynamic(std::int64_t word) { return word < INT64_MIN / 2; }
 
-// The fields of the word of an instruction are wide enough: a node gives at most one compute, one store and three loads or constants.
+// The bit fields of an instruction word are wide enough: a node becomes at most one compute, one store and three loads or constants.
 static_assert(5 * passes::nodes_per_kernel < 1023 && passes::row_reductions_per_kernel < 16);
 // The same with `numbers_per_kernel` numbers of samples: here the loads are counted one by one.
 static_assert(2 * passes::numbers_per_kernel + passes::loads_per_kernel + passes::more_reads_of_numbers * passes::reads_per_kernel < 1020);

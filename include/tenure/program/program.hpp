@@ -62,8 +62,8 @@ struct body_graph {
   }
 };
 
-/// The source of a body: a program of its own with the shapes and run-time extents of the whole program. Bodies of bodies have the same
-/// Program, so a body that several other bodies contain is compiled once.
+/// The source of a body. A body is a separate program with the shapes and run-time extents of the whole program. Bodies of bodies have the
+/// same Program, so a body that several other bodies contain is compiled once.
 template <class Program, int Body>
 struct body_source {
   static constexpr body_graph graph{Program::value.view(), Body};

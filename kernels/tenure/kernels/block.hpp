@@ -14,8 +14,8 @@ namespace TENURE_NAMESPACE::kernels {
 inline constexpr int warp = 32;
 inline constexpr int max_threads = 256;
 
-/// Combines the values of `team` neighbouring threads and returns the result to each of them. `team` is a power of two; if it is
-/// larger than a warp, it is the whole block. The order of the combination depends only on `team`.
+/// Combines the values of `team` neighbouring threads and returns the result to each of them. `team` is a power of two. A
+/// team that is larger than a warp is the whole block. The order of the combination depends only on `team`.
 template <class T, class Block, class Combine>
 TENURE_KERNEL_INLINE T across(Block& block, int team, T mine, Combine combine) {
   for (int distance = 1; distance < team && distance < warp; distance *= 2) mine = block.exchange(distance, mine, combine);

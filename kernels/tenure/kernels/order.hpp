@@ -8,7 +8,7 @@
 
 namespace TENURE_NAMESPACE::kernels {
 
-/// Writes the position of element i to its place in the order of its row, if it is one of the first `count`.
+/// Writes the position of element i to its place in the sorted order of its row, if this place is one of the first `count`.
 template <class T>
 struct place_in_order {
   walk<1> rows;

@@ -113,7 +113,7 @@ struct gather_element {
   }
 };
 
-/// The index values (rows) and the position of each index. index_add sorts them before it adds rows.
+/// The index values (rows) and the position of each index. index_add sorts these pairs before it adds rows.
 struct named_rows {
   std::int64_t *row, *position;
 
@@ -144,7 +144,7 @@ TENURE_KERNEL_INLINE std::int64_t bound(const std::int64_t* rows, std::int64_t n
   return first;
 }
 
-/// Sorts runs of `length` elements: each element counts how many come before it. It replaces the first six steps of the merge sort.
+/// Sorts runs of `length` elements: each thread counts the elements that come before its element. This replaces the first six steps of the merge sort.
 struct sort_run {
   static constexpr std::int64_t length = 64;
   named_rows from, to;

@@ -297,7 +297,7 @@ struct attention_gradient_block {
         of_q(from.next(x.block_rows() * whole_packets<T>(x.d))),
         weights(from.next(x.block_rows() * columns)), slopes(from.next(x.block_rows() * columns)) {}
 
-  /// Computes one batch. The rows of q are followed by those of the cotangent, `most`, `rest` and delta: see ops/structural/attention.hpp.
+  /// Computes one batch. Each row of q is followed by the row of the cotangent, `most`, `rest` and delta: see ops/structural/attention.hpp.
   void run(const attention_extents& x, matrix_ref<T> q, matrix_ref<T> k, matrix_ref<T> v, T* to, part which) const {
     const index wide_k = whole_packets<T>(x.d), wide_v = whole_packets<T>(x.e);
     const index width_to = which == part::all ? 2 * x.d + x.e : which == part::of_q ? x.d : x.d + x.e;

@@ -28,10 +28,10 @@ struct epilogue {
   bool reduces = false, reduces_columns = false;  // the kernel reduces over rows: the number of blocks is limited, or blocks need memory
   bool counts_elements = false;                   // the leading dimension of the kernel counts elements and not rows
   bool is_read_later = true;                      // a later step reads the product, or it is a result
-  bool is_passed_on = false;                      // the kernel writes a temporary over the product, so blocks of it cannot share a small part of its memory
+  bool is_passed_on = false;                      // the kernel writes a temporary over the product, so all rows of the product need memory
   int passed_to = -1;                             // the consumer whose rows the kernel writes over the product
   int overwritten_by = -1;                        // the access that stores each element after the product's element was read; it may write to the same place
-  std::uint64_t accesses = 0, writes = 0;         // the accesses of the kernel that read the product, and the ones that write
+  std::uint64_t accesses = 0, writes = 0;         // a bit for each access of the kernel that reads the product, and for each access that writes
   int consumer_count = 0;                             // the products after the kernel that read its rows
   product_over_rows consumers[max_products_over_rows] = {};
 };

@@ -77,7 +77,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
   void* pointer[program_detail::max_count<Program>(&bound_step::binding_count)];
   [[maybe_unused]] std::int64_t own_number[program_detail::max_count<Program>(&bound_step::number_count)];
   void* const scratch = static_cast<char*>(m.workspace) + plan.bytes;
-  // Sets the pointers of a step, and returns its numbers, which it may compute into `numbers`.
+  // Sets the pointers of a step and returns its numbers. It computes the numbers into `numbers` unless they are already known.
   const auto bind = [&](const bound_step& s, void** pointers, [[maybe_unused]] std::int64_t* numbers) -> const std::int64_t* {
     for (int j = 0; j < s.binding_count; ++j) pointers[j] = pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
     if constexpr (is_bound) {

@@ -94,7 +94,7 @@ template <class T>
     packed = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(workspace) + 63) & ~std::uintptr_t(63));
 
   // Rows of B that are many cache lines apart compete for a few sets of the cache. If A has many rows, a packed copy is faster: with AVX2
-  // 512x512x512 takes 0.78 of the time, and 512x512x128 too. With 64 rows there is no difference.
+  // 512x512x512 and 512x512x128 take 0.78 of the time. With 64 rows there is no difference.
   constexpr index size = sizeof(T);
   const bool worth_packing = m >= 128 && b.row_stride * size >= 512;
   if (is_tall(m, n, k, a))
@@ -143,7 +143,7 @@ TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix
 }
 
 /// `count` products of the same shapes, whose results are one after the other in C. A and B advance by a step, which may be 0, from product
-/// to product. The bits are those of as many calls of `matmul`, which take 5 times as long for 4 x 4 by 4 x 4.
+/// to product. The bits are the same as with `count` calls of `matmul`, which take 5 times as long for 4 x 4 by 4 x 4.
 template <class T>
 void matmul_each(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, std::int64_t a_step, matrix_ref<T> b,
                  std::int64_t b_step, T* c, [[maybe_unused]] void* workspace) {

@@ -12,7 +12,7 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 using program_detail::bound_step;
 
-/// The memory of a call, and the executor that runs its blocks. If it is null, the blocks run on the calling thread.
+/// The memory of a call, and the executor that runs its blocks. If `on` is null, the blocks run on the calling thread.
 struct running_call : call_memory {
   executor* on;
 };

@@ -157,7 +157,7 @@ struct sample_blocks {
 
 }  // namespace detail
 
-/// The bytes of memory that one thread needs for a step, and the blocks of work.
+/// The bytes of memory that one thread needs for a step, and the number of blocks of work.
 struct samples_need {
   std::int64_t workspace = 0, blocks = 0;
 };
@@ -183,7 +183,7 @@ void samples_step(void* const* p, const opaque_operation& o, void* scratch, [[ma
   for (std::int64_t t = 0; t < tasks; ++t) all.run_task(p, t, scratch);
 }
 
-/// One small sample whose extents and strides are constants, in registers. Strides holds those of each operand, and Sizes the extents of the sample.
+/// One small sample, in registers. Step::operation() has its extents and strides as constants.
 template <class Record, class T, class Step>
 TENURE_INLINE void sample_in_registers(void* const* p) {
   using V = math::lanes<T>;

@@ -92,7 +92,7 @@ struct memory_table<Program, std::integer_sequence<int, K...>> {
 template <class Program, class Device>
 struct memory_plan : program_detail::placement<Program> {
   std::int64_t scratch = 0;          // bytes: the largest need of a step
-  bool multiplies_by_blas = false;  // BLAS has memory of its own
+  bool multiplies_by_blas = false;  // BLAS needs its own workspace
   bool reads_flags = false;         // the host waits for conditions and trip counts
 
   constexpr memory_plan(const std::int64_t* symbols, const kernels::device_limits& limits) : program_detail::placement<Program>(symbols) {
@@ -216,7 +216,7 @@ constexpr std::int64_t workspace_bytes() {
   return detail::waiting_bytes<Program>(nullptr) + detail::memory_plan<Program, Device>(nullptr, {}).total();
 }
 
-/// Throws index_error if an argument, or a view of one, contains an index outside its axis. It waits for the device.
+/// Throws index_error if an argument, or a view of an argument, contains an index outside its axis. It waits for the device.
 template <class Device>
 void check_arguments(Device& device, const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
   detail::device_memory<Device> answer;

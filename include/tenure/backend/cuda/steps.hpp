@@ -44,7 +44,7 @@ void gather_step(Device& device, void* const* p, const opaque_operation& n) {
   device.for_each(f.space.size(), f);
 }
 
-/// Sorts rows; equal rows are in the order of their positions. Returns where the result is: in `rows` or in `spare`. Cost: one
+/// Sorts rows; equal rows are in the order of their positions. Returns the buffer with the result: `rows` or `spare`. Cost: one
 /// launch each time the length of the sorted runs doubles.
 template <class Device>
 kernels::named_rows merge_sorted(Device& device, kernels::named_rows rows, kernels::named_rows spare, std::int64_t count) {

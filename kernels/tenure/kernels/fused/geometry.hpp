@@ -14,7 +14,7 @@ struct device_limits {
   int threads = max_threads;   // the threads of a block
   int warp_bytes = 32 << 10;    // if a block with a row for each warp would keep more than this, a block takes one row, so that several blocks run at once
   int wide_bytes = 47 << 10;    // if a block keeps more than this, the number of blocks is reduced
-  int kept_bytes = 24 << 20;    //   until all blocks together keep at most this, which fits the second-level cache,
+  int kept_bytes = 24 << 20;    //   until all blocks together keep at most this, which fits the L2 cache,
   int wide_blocks = 128;        //   but not to fewer blocks than this
   int table_rows = 512;         // the most rows of the table of column sums; each row of blocks writes one
   int split_rows = 512;         // if there are fewer long rows than this, several blocks share a row

@@ -69,8 +69,8 @@ struct fused : program_detail::coded_kernel<Code> {
     return record::passes == 1 && row_sums > 0 && kept_rows + column_sums == 0;
   }();
 
-  // Packets of 16 bytes use the memory best. Each lane of a packet is a copy of the code, so long kernels have smaller packets: 8
-  // bytes where arithmetic takes longer than memory (16 would cost nvcc 0.2 s for 64 operations), and one element beyond that.
+  // Packets of 16 bytes use the memory best. Each lane of a packet is a copy of the code, so long kernels have smaller packets: 8 bytes
+  // when arithmetic takes longer than memory (16 bytes would cost nvcc 0.2 s for 64 operations), and one element for very long kernels.
   static constexpr int packet_bytes = record::instructions <= 48 ? 16 : record::instructions <= 96 ? 8 : 0;
   static constexpr int lanes = std::is_floating_point_v<T> && k.extent[last] != 1 && packet_bytes > 0 ? packet_bytes / static_cast<int>(sizeof(T)) : 1;
 
@@ -151,7 +151,7 @@ struct fused : program_detail::coded_kernel<Code> {
     return *reinterpret_cast<run_of_lanes*>(of_first + slot * (args.shape.packet_steps * lanes * args.shape.threads));
   }
 
-  /// True if the type of access A allows a packet: its elements have type T and may be neighbours in memory.
+  /// True if the type of access A allows a packet: its elements have type T and may be contiguous in memory.
   template <int A>
   static constexpr bool is_run = lanes > 1 && k.access[A].type == record::lane && (is_dynamic(k.access[A].stride[last]) || k.access[A].stride[last] == 1);
 

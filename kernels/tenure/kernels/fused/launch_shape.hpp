@@ -17,7 +17,7 @@ constexpr geometry fused<Code>::shape_of(const std::int64_t* numbers, const devi
   g.columns = before_last * number(k.extent[last]);
   g.packets = before_last * ceil_div(number(k.extent[last]), lanes);
   // A warp takes a short row, with at most 8 packets for each lane, or 4 if a later pass reads them again: then the rows of all
-  // running warps stay in the first-level cache. If no team must take a whole row, a block takes a part of each row. For sums
+  // running warps stay in the L1 cache. If no team must take a whole row, a block takes a part of each row. For sums
   // over rows a warp takes a part, if there are enough rows, and if the rows are so short that a lane has only a few packets.
   constexpr std::int64_t kept_of_packet = (kept_rows + column_sums) * lanes * size;  // bytes
   const std::int64_t of_lane = ceil_div(g.packets, warp);

@@ -26,8 +26,7 @@ TENURE_KERNEL_INLINE void fused<Code>::reduce_rows(Block& block, const arguments
     if (splits_rows(args.shape)) fold_tiles(block, args, t, std::integer_sequence<int, I...>{});
 }
 
-/// Each block of a row writes its sums. The block that comes last reads the sums of all of them and continues; the others are
-/// done.
+/// Each block of a row writes its sums. The last block to arrive reads the sums of all blocks and continues. The other blocks are done.
 template <class Code>
 template <class Block, int... I>
 TENURE_KERNEL_INLINE void fused<Code>::fold_tiles(Block& block, const arguments& args, thread_state& t, std::integer_sequence<int, I...>) {
@@ -45,7 +44,7 @@ TENURE_KERNEL_INLINE void fused<Code>::fold_tiles(Block& block, const arguments&
   }(), ...);
 }
 
-/// Adds the column sums of this block's teams to one row. It is the result, or a row of the table that the second kernel adds up.
+/// Adds the column sums of this block's teams to one row. This row is the result, or a row of the table that the second kernel adds up.
 template <class Code>
 template <class Block, int... I>
 TENURE_KERNEL_INLINE void fused<Code>::finish_columns(Block& block, const arguments& args, const thread_state& t, T* scratch, std::integer_sequence<int, I...>) {
@@ -103,7 +102,7 @@ TENURE_KERNEL_INLINE void fused<Code>::fold(Block& block, const arguments& args,
   }(), ...);
 }
 
-/// Each block writes its totals. The block that comes last adds the totals of all blocks, in order.
+/// Each block writes its totals. The last block to arrive adds the totals of all blocks, in order.
 template <class Code>
 template <class Block, int... I>
 TENURE_KERNEL_INLINE void fused<Code>::finish_totals(Block& block, const arguments& args, const thread_state& t, std::integer_sequence<int, I...>) {

@@ -14,7 +14,7 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// Where the loops over the leading dimensions begin and end, for the whole kernel and for a block.
+/// The begin and end of the loops over the leading dimensions, for the whole kernel or for a block.
 template <class Code>
 struct fused<Code>::whole {
   template <int D>
@@ -46,7 +46,7 @@ struct fused<Code>::blocks {
   std::int64_t columns = 0;    // the elements of a row
   T* column_memory = nullptr;  // for all blocks except the first, which writes into the results
   std::int64_t column_step = 0;
-  T* worker_memory = nullptr;  // the column sums of a part for the first worker, then the kept rows and those sums for each of the others
+  T* worker_memory = nullptr;  // for the first worker the column sums of a part; then for each other worker its kept rows and the column sums of a part
   std::int64_t part_step = 0;  // the elements of the column sums of a part
   const row_producer* rows = nullptr;
   T totals[max_grid_blocks][max_totals];
@@ -165,7 +165,7 @@ TENURE_FLATTEN [[gnu::noinline]] void fused<Code>::run_block(const local_argumen
     if (args.bypasses_caches) math::end_of_streams();
 }
 
-/// Adds the totals of a block to those of the blocks before it.
+/// Adds the totals of a block to the totals of the blocks before it.
 template <class Code>
 TENURE_INLINE void fused<Code>::add_block([[maybe_unused]] T* totals, [[maybe_unused]] const T* of_block) {
   add_totals(totals, of_block, those<part::totals>{});
