@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// Before ranks exchange arrays they agree on what they are about to do. Each sends a signature of its call: its name, element types,
-// extents.
+// Before ranks exchange arrays, they agree on what they are about to do. Each rank sends a signature of its call: the name, the element types and
+// the extents.
 // Law: if one rank calls something else, has other extents, has failed or has left the group, then the call throws on every rank, and no
 // rank has written anything.
 // Law: a rank leaves a group without waiting for another rank, so it may leave several, in any order. Its messages need progress of its MPI: the
 // others learn of it at the latest when that rank calls MPI again or finalizes it.
-// Cost: ceil(log2 p) messages of 16 bytes, which travel while a training step computes. Where ranks differ, also their descriptions.
+// Cost: ceil(log2 p) messages of 16 bytes, which travel while a training step computes. If ranks differ, also the descriptions of their calls.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace TENURE_NAMESPACE::mpi::detail {
 
-/// A hash of what ranks must have in common (FNV-1a, a word at a time).
+/// A hash of the values that must be equal on all ranks (FNV-1a, one word at a time).
 class signature {
  public:
   signature& operator<<(std::uint64_t word) {
@@ -59,28 +59,28 @@ class signature {
 
 enum class readiness : std::int64_t { ready, failed, leaving };
 
-/// The least and the largest signature of the ranks that a rank has heard of.
+/// The smallest and the largest signature among the ranks that a rank knows of so far.
 struct knowledge {
   std::uint64_t least = 0, most = 0;
 };
 inline constexpr int tag_of_agreement = 0;
-/// The ranks of a round: those at distance 2^k, in round k.
+/// The partners of this rank in round k, where `distance` is 2^k: it sends to the first one and receives from the second one.
 inline int rank_after(const group& g, int distance) { return (g.rank() + distance) % g.size(); }
 inline int rank_before(const group& g, int distance) { return (g.rank() + g.size() - distance) % g.size(); }
 
-/// What a rank says after an agreement that does not hold.
+/// What each rank tells the others after an agreement that does not hold.
 struct statement {
   std::uint64_t signature = 0, values = 0;
   readiness state = readiness::ready;
   char said[480] = {};
 };
-/// Starts the exchange of statements. It does not block, because a rank that leaves does not wait for it.
+/// Starts the exchange of statements. It does not block, because a rank that leaves does not wait for the exchange.
 inline void start_statements(MPI_Comm of, const statement& own, std::vector<statement>& all, MPI_Request& request) {
   check(MPI_Iallgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, of, &request), "MPI_Iallgather");
 }
 
-/// The messages of one agreement. Each rank learns the least and the largest signature of all. In round k it sends what
-/// it knows to the rank at distance 2^k; these operations are idempotent, so any number of ranks will do.
+/// The messages of one agreement. At the end each rank knows the smallest and the largest signature of all ranks. In round k a rank sends what it
+/// knows to the rank at distance 2^k. A minimum or maximum may take a rank twice, so any number of ranks is possible.
 class agreement {
  public:
   agreement() = default;
@@ -102,7 +102,7 @@ class agreement {
     has_started_ = true;
     if (distance_ < g.size()) post();
   }
-  /// Goes on where messages have arrived. True when the agreement has ended.
+  /// Continues with the messages that have arrived. Returns true when the agreement has ended.
   bool advance() {
     while (distance_ < group_->size()) {
       int arrived = 0;
@@ -119,17 +119,17 @@ class agreement {
     }
   }
   bool has_started() const { return has_started_; }
-  /// In place of start(): this rank has met an error, which the other ranks report.
+  /// Takes the place of start() if this rank has met an error. The other ranks report this error.
   void fail(group& g, const char* call, const char* what) {
-    start(g, 0);  // which no call has
+    start(g, 0);  // no call has the signature 0
     wait();
     report(call, what, readiness::failed);
   }
   /// Whether all ranks are about to do the same.
   bool holds() const { return known_.least == known_.most; }
 
-  /// After an agreement that does not hold: every rank calls it with its call and extents, or with the error that it met. Throws on the
-  /// ranks that were ready: shape_error if calls differ, error if values differ or a rank has failed or has left.
+  /// Every rank calls this after an agreement that does not hold, with the text of its call, or of the error that it met. Throws on the ranks that
+  /// were ready: shape_error if calls differ, error if values differ or if a rank has failed or left.
   void report(const char* call, const std::string& own, readiness state) const {
     statement here{own_, values_, state, {}};
     std::vector<statement> all(static_cast<std::size_t>(group_->size()));
@@ -183,8 +183,8 @@ class agreement {
   bool has_started_ = false, is_under_way_ = false;
 };
 
-/// Returns when all ranks are about to make the same call. Otherwise throws on all of them. sign() gives the signature of the call and
-/// throws what is wrong with its arguments; describe() gives its text.
+/// Returns when all ranks are about to make the same call. Otherwise throws on all ranks. sign() returns the signature of the call, and throws if
+/// the arguments are wrong. describe() returns the text of the call.
 template <class Sign, class Describe>
 void agree(group& g, const char* call, Sign sign, Describe describe) {
   g.check_alive(call);
@@ -206,7 +206,7 @@ void agree(group& g, const char* call, Sign sign, Describe describe) {
   std::abort();
 }
 
-/// Runs what follows an agreement. If there are other ranks, they count on it and would wait forever, so an exception ends the job.
+/// Runs what follows an agreement. An exception ends the job if there are other ranks, because they would wait for this rank forever.
 template <class F>
 auto relied_on(const group& g, const char* call, F run) {
   try {
@@ -217,9 +217,9 @@ auto relied_on(const group& g, const char* call, F run) {
   }
 }
 
-/// The messages of a rank that leaves: its part of the next agreement and of the report, sent at once. It tells that the agreement does not
-/// hold, so it need not know what the other ranks say. MPI moves the messages mostly while the program calls it, and the report has several rounds:
-/// a rank that leaves and then computes for an hour lets the others wait so long.
+/// The messages of a rank that leaves: its part of the next agreement and of the report, sent at once. They make that agreement fail, so this rank
+/// need not know what the other ranks say. MPI moves messages mostly while the program calls MPI, and the report has several rounds. So a rank that
+/// leaves and then computes for an hour lets the others wait for an hour.
 class departure {
  public:
   explicit departure(const group& g) : communicator_(g.communicator()), all_(static_cast<std::size_t>(g.size())) {
@@ -238,7 +238,7 @@ class departure {
   departure(const departure&) = delete;
   departure& operator=(const departure&) = delete;
 
-  /// Whether all ranks know. Then the communicator is free.
+  /// Whether the exchange with the other ranks has ended. If so, frees the communicator.
   bool has_ended() {
     int yes = 0;
     MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &yes, MPI_STATUSES_IGNORE);
@@ -252,14 +252,14 @@ class departure {
 
  private:
   MPI_Comm communicator_;
-  knowledge told_{0, ~std::uint64_t{0}};  // which no agreement holds with
+  knowledge told_{0, ~std::uint64_t{0}};  // no agreement holds with this pair
   statement own_{0, 0, readiness::leaving, {}};
   std::vector<knowledge> heard_;
   std::vector<statement> all_;
   std::vector<MPI_Request> requests_;
 };
 
-/// The groups of this process that it has left and other ranks have not. MPI_Finalize waits for them.
+/// The groups that this process has left and other ranks have not. MPI_Finalize waits until they have.
 class departures {
  public:
   static departures& all() {
@@ -271,14 +271,14 @@ class departures {
     if (!finalize_waits_) wait_in_finalize();
     under_way_.emplace_back(g);
   }
-  /// Frees what has ended.
+  /// Frees the departures that have ended.
   void collect() {
     const std::lock_guard lock(mutex_);
     under_way_.remove_if([](departure& d) { return d.has_ended(); });
   }
 
  private:
-  /// MPI_Finalize first deletes the attributes of MPI_COMM_SELF.
+  /// MPI_Finalize calls `wait`, because it first deletes the attributes of MPI_COMM_SELF.
   void wait_in_finalize() {
     const auto wait = [](MPI_Comm, int, void*, void*) {
       for (departure& d : all().under_way_) d.wait();

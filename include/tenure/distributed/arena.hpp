@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// One contiguous memory for the gradients of a model, and its buckets: neighbouring gradients that are sent as one array. The places follow
-// from the model alone. When a bucket is ready follows from the program. Both are constants.
+// One contiguous memory for the gradients of a model, and its buckets: runs of neighbouring gradients, each sent as one array. The places depend on
+// the model alone. The step after which a bucket is ready depends on the program. Both are constants.
 // Law: a gradient begins at a multiple of 64 bytes. A bucket has one element type, and at most `bucket_bytes`, unless it is a single
 // gradient. A bucket is sent before a step of the program if no step from there on uses it.
 #pragma once
@@ -15,7 +15,7 @@ namespace TENURE_NAMESPACE::mpi::detail {
 using namespace tenure::detail;
 
 inline constexpr std::int64_t line = 64;
-/// Blocks of whole lines, so that ranks write to aligned memory.
+/// Blocks begin at multiples of this number of elements: whole cache lines, so that ranks write to aligned memory.
 inline constexpr std::int64_t block_unit = 16;
 constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + line - 1) / line * line; }
 
@@ -28,8 +28,8 @@ inline signature& operator<<(signature& s, const bucket& b) {
   return s << static_cast<std::uint64_t>(b.type) << static_cast<std::uint64_t>(b.offset) << static_cast<std::uint64_t>(b.elements);
 }
 
-/// The places of the gradients: those of the last parameters first, because the backward half of a program computes them first. The loss
-/// comes last.
+/// The places of the gradients. The gradients of the last parameters come first, because the backward half of a program computes them first. The
+/// loss comes last.
 template <class Model, std::int64_t BucketBytes>
 struct arena_layout {
   static constexpr int leaves = tree<Model>::leaves;
@@ -65,8 +65,8 @@ struct arena_layout {
 template <class Model, std::int64_t BucketBytes>
 inline constexpr arena_layout<Model, BucketBytes> layout_of_arena{};
 
-/// Which buckets are sent in which order, and before which step of the program whose results are the loss and the gradients. The loss
-/// travels with the bucket before it, or alone where this one has another element type.
+/// The order in which buckets are sent, and the step before which each bucket is sent. The results of the program are the loss and the gradients.
+/// The loss travels with the last bucket of the arena, or alone if that bucket has another element type.
 template <class Program, class Model, std::int64_t BucketBytes>
 struct sending_order {
   static constexpr const auto& layout = layout_of_arena<Model, BucketBytes>;
@@ -76,8 +76,8 @@ struct sending_order {
 
   struct sending {
     bucket what{};
-    std::int64_t tail = 0;  // the elements from its end to that of the loss
-    int ready = 0;          // the number of steps that come before
+    std::int64_t tail = 0;  // the elements from the end of the bucket to the end of the loss
+    int ready = 0;          // the number of steps that run before it is sent
   };
   sending at[count] = {};
 
@@ -88,7 +88,7 @@ struct sending_order {
     later(with_loss.ready, steps_before(0));
     if constexpr (loss_is_alone) with_loss.what = {loss_type, layout.loss, 1};
     else with_loss.tail = (layout.loss - with_loss.what.offset) / size_of(loss_type) + 1 - with_loss.what.elements;
-    for (int i = 1; i < count; ++i)  // by readiness; buckets of one step stay in their order
+    for (int i = 1; i < count; ++i)  // sorted by `ready`; buckets with equal `ready` keep their order
       for (int j = i; j > 0 && at[j].ready < at[j - 1].ready; --j) {
         const sending earlier = at[j];
         at[j] = at[j - 1];
@@ -99,7 +99,7 @@ struct sending_order {
 
  private:
   static constexpr void later(int& ready, int steps) { ready = steps > ready ? steps : ready; }
-  /// The number of steps after which nothing uses an output. What a step before the last check writes is in other memory until the end.
+  /// The number of steps after which no step uses an output. An output that is written before the last check is in other memory until the end.
   static constexpr int steps_before(int output) {
     for (int i = 0; i < Program::buffer_count; ++i) {
       const passes::buffer& b = Program::tables.buffers[i];

@@ -3,7 +3,7 @@
 // Law: a call throws on all ranks, before anything is written, where shapes, element types or operations differ, or where a rank has
 // failed.
 // Law: reductions give the same bits on all ranks, and from run to run for a fixed number of ranks.
-// Cost: a reduction copies the leaves of one element type into one array, unless there is only one, and sends this array as one.
+// Cost: a reduction sends the leaves of one element type as one array. If there are several leaves, it copies them into that array.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace TENURE_NAMESPACE::mpi {
 namespace detail {
 
-/// Where the arrays lie that the ranks of a group exchange, and how they do it. A class that is derived from a group exchanges as the group does.
+/// The device of the arrays that a group exchanges, and the functions that exchange them. A derived group uses the transport of its base.
 template <class Group>
 struct transport;
 
@@ -40,13 +40,13 @@ constexpr bool is_exchangeable() {
   return has_memory;
 }
 
-/// Whether ranks can write an X. If not, a static_assert gives the reason. A leaf can be written: it is a parameter.
+/// Whether ranks can write an X. If not, a static_assert gives the reason. A leaf of the gradient may be written, because it is a parameter.
 template <class X, class Device>
 constexpr bool is_written() {
   using tenure::detail::target_fault;
   constexpr target_fault fault = [] {
     if constexpr (tree<X>::is_tree) return tenure::detail::fault_of_target<X&, target_fault::leaf, target_fault::view>();
-    else return target_fault::none;  // is_exchangeable() says what it is, and what a view is
+    else return target_fault::none;  // is_exchangeable() has the message for such a type, and for views
   }();
   static_assert(fault != target_fault::read_only, "tenure: mpi: the argument is read-only");
   static_assert(fault != target_fault::node, "tenure: mpi: the argument is a node, and a call writes values without a history: give a tensor without a gradient");
@@ -54,8 +54,8 @@ constexpr bool is_written() {
   else return is_exchangeable<X, Device>();
 }
 
-/// Returns when all ranks are about to make the same call, with `option`, the rest of its arguments. Otherwise throws on all of them.
-/// check() takes memory for the call, or throws what is wrong with that rest.
+/// Returns when all ranks are about to make the same call. Otherwise throws on all ranks. `option` is the text of the arguments besides x. check()
+/// allocates memory for the call, or throws if these arguments are wrong.
 template <class X, class Check>
 void agree_on(group& g, const char* call, const X& x, const std::string& option, Check check) {
   const auto sign = [&] {
@@ -77,8 +77,8 @@ void agree_on(group& g, const char* call, const X& x, const std::string& option,
     return text + (option.empty() ? "" : ", ") + option + ')';
   });
 }
-/// All leaves of x with element type T as one array: f(data, elements). Law: data is 64-byte aligned. What f writes is in the leaves after
-/// it.
+/// Calls f(data, elements) with all leaves of x of element type T as one array. Law: data is 64-byte aligned. Afterwards the leaves have what f
+/// wrote.
 template <class T, class X, class F>
 void as_one_array(X& x, F f) {
   std::int64_t elements = 0;
@@ -118,7 +118,7 @@ void divide_if_mean([[maybe_unused]] T* data, [[maybe_unused]] std::int64_t n, [
     for (std::int64_t i = 0; i < n; ++i) data[i] = static_cast<T>(data[i] / static_cast<T>(ranks));
 }
 
-/// Adds the ranks' blocks of n elements, if there is a function for that; otherwise each rank gets the blocks of all.
+/// Adds the ranks' blocks of n elements with `combine`. If `combine` is null, each rank gets the blocks of all ranks instead.
 template <class T>
 void exchange_blocks(group& g, T* data, std::int64_t n, combine_function combine) {
   if (n == 0) return;
@@ -128,7 +128,7 @@ void exchange_blocks(group& g, T* data, std::int64_t n, combine_function combine
   e.wait();
 }
 
-/// Arrays of the host, by messages of MPI. Each function comes after an agreement.
+/// Exchanges arrays of the host by messages of MPI. Each function is called after an agreement.
 template <>
 struct transport<group> {
   using device = cpu_device;
@@ -138,7 +138,7 @@ struct transport<group> {
   /// Runs f, which calls the functions below.
   template <class F>
   static void together(F f) { f(); }
-  /// Each element of x becomes the sum, mean, ... of those of all ranks.
+  /// Each element of x becomes the sum, mean, max or min of the elements at its place on all ranks.
   template <class X, class Operation>
   static void reduce(group& g, X& x, Operation operation) {
     for_each_array(x, [&]<class T>(T* data, std::int64_t n) {
@@ -177,14 +177,14 @@ struct transport<group> {
 template <class Group>
 struct transport : transport<group> {};
 
-/// After an agreement: runs f, on which other ranks rely.
+/// Runs f after an agreement. Other ranks rely on f.
 template <class Group, class F>
 void exchanged(Group& g, const char* call, F f) {
   relied_on(g, call, [&] { transport<Group>::together(f); });
 }
 
-/// Calls f(leaf of x, elements of the leaf of `to` at the same place): their element types are the same. The result of a call is made before the
-/// exchange, in the agreement, so that memory which ends there throws on all ranks, and what was given to a stream is not freed by an exception.
+/// Calls f(leaf of x, elements of the leaf of `to` at the same place). Both leaves have one element type. `to` is allocated in the agreement,
+/// before the exchange. So a lack of memory throws on all ranks, and no exception frees memory that a stream still uses.
 template <class X, class To, class F>
 void for_each_result(const X& x, To& to, F f) {
   void* results[tree<X>::leaves + 1] = {};
@@ -194,7 +194,7 @@ void for_each_result(const X& x, To& to, F f) {
   for_each_leaf(x, [&]<class L>(const L& leaf) { f(leaf, static_cast<element_t<L>*>(results[i++])); });
 }
 
-/// The kind of some of the rows of a tensor.
+/// The shape of some of the rows of a tensor of shape S. Their number is known at run time.
 template <class S>
 struct some_rows { using type = shape<dyn>; };
 template <std::int64_t First, std::int64_t... Rest>
@@ -206,7 +206,7 @@ struct rows_of_rank : shape_change {
 
 }  // namespace detail
 
-/// Each element of x becomes the sum of those of all ranks, or their mean, max or min.
+/// Each element of x becomes the sum of the elements at its place on all ranks, or their mean, max or min.
 template <class X, std::derived_from<group> Group, class Operation = sum_of_ranks>
 void all_reduce_(X& x, Group& g, Operation operation = {}) {
   using transport = detail::transport<Group>;
@@ -216,7 +216,7 @@ void all_reduce_(X& x, Group& g, Operation operation = {}) {
     detail::exchanged(g, "all_reduce", [&] { transport::reduce(g, x, operation); });
   }
 }
-/// The same as a new tensor or model; x keeps its values.
+/// As all_reduce_, but returns a new tensor or model; x keeps its values.
 template <class X, std::derived_from<group> Group, class Operation = sum_of_ranks>
 auto all_reduce(const X& x, Group& g, Operation operation = {}) {
   using transport = detail::transport<Group>;
@@ -233,8 +233,8 @@ auto all_reduce(const X& x, Group& g, Operation operation = {}) {
   }
 }
 
-/// x becomes that of rank `root`, as at the beginning of a training: a model that each rank has made from a seed of its own. Throws
-/// index_error if there is no such rank.
+/// x becomes the x of rank `root`: for the start of a training where each rank has made a model from its own seed. Throws index_error if there is
+/// no such rank.
 template <class X, std::derived_from<group> Group>
 void broadcast_(X& x, Group& g, int root = 0) {
   using transport = detail::transport<Group>;
@@ -248,7 +248,7 @@ void broadcast_(X& x, Group& g, int root = 0) {
   }
 }
 
-/// The arrays of all ranks, along a new axis 0: `all_gather(x, g)[3]` is x of rank 3. A model gives the model of stacked parameters.
+/// The arrays of all ranks, stacked along a new axis 0: `all_gather(x, g)[3]` is x of rank 3. A model gives a model of stacked parameters.
 template <class X, std::derived_from<group> Group>
 auto all_gather(const X& x, Group& g) {
   using transport = detail::transport<Group>;
@@ -273,8 +273,8 @@ auto all_gather(const X& x, Group& g) {
   }
 }
 
-/// The rows of this rank, a p-th of them, of the sum of x over all ranks, or of its mean, max or min. Rows are along axis 0; a scalar is
-/// one row. Throws shape_error on all ranks if the number of rows is not a multiple of the number of ranks.
+/// The rows of this rank of the sum of x over all ranks, or of the mean, max or min. Each of p ranks gets a p-th of the rows, in the order of the
+/// ranks. Rows are along axis 0; a scalar is one row. Throws shape_error on all ranks if the number of rows is not a multiple of the number of ranks.
 template <class X, std::derived_from<group> Group, class Operation = sum_of_ranks>
 auto reduce_scatter(const X& x, Group& g, Operation operation = {}) {
   using transport = detail::transport<Group>;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// One array on its way: the rounds of schedule.hpp with messages that do not block. Several can be under way at a time, while the program
-// computes; MPI moves them in advance() and wait().
+// The exchange of one array, in the rounds of schedule.hpp, with messages that do not block. Several exchanges can be under way at a time, while
+// the program computes. MPI moves their messages in advance() and wait().
 // Law: all ranks get the same bits, which depend on the arrays and the number of ranks only.
-// Cost: memory for half of the array twice: for what arrives, and for blocks on both sides of the array's end, which are sent as one
-// message.
+// Cost: memory for two halves of the array. One is for the data that arrives, the other for blocks on both sides of the array's end, which are sent
+// as one message.
 #pragma once
 
 #include <cstring>
@@ -19,8 +19,8 @@ struct sum_of_ranks {};
 struct mean_of_ranks {};
 struct max_of_ranks {};
 struct min_of_ranks {};
-/// How the elements of ranks become one. Of truth values, sum and max are "any" and min is "all". max and min of a NaN are NaN. The mean is
-/// the sum divided by the number of ranks; for integers it is rounded toward zero.
+/// How the elements of the ranks become one element. For bool, sum, mean and max are "any" and min is "all". max and min of a NaN are NaN. The mean
+/// is the sum divided by the number of ranks; for integers it is rounded toward zero.
 inline constexpr sum_of_ranks sum{};
 inline constexpr mean_of_ranks mean{};
 inline constexpr max_of_ranks max{};
@@ -41,7 +41,7 @@ void combine_elements(void* to, const void* from, std::int64_t count) {
       a[i] = b[i] < a[i] || b[i] != b[i] ? b[i] : a[i];
     } else if constexpr (std::is_same_v<T, bool>) {
       a[i] = a[i] || b[i];
-    } else if constexpr (std::is_integral_v<T>) {  // wraps round, as in the kernels
+    } else if constexpr (std::is_integral_v<T>) {  // wraps around, as in the kernels
       using whole = std::make_unsigned_t<T>;
       a[i] = static_cast<T>(static_cast<whole>(a[i]) + static_cast<whole>(b[i]));
     } else {
@@ -64,8 +64,8 @@ class exchange {
     if (is_under_way_) MPI_Waitall(2, requests_, MPI_STATUSES_IGNORE);
   }
 
-  /// `data` has the elements of `cut`. `reduces`: block r becomes the sum on rank r. `gathers`: then all ranks get all blocks. Exchanges
-  /// that are under way at one time have different tags, above 0. Throws std::bad_alloc.
+  /// `cut` divides the elements of `data` into blocks. With `reduces`, block r becomes the sum on rank r. With `gathers`, all ranks then get all
+  /// blocks. Exchanges that are under way at the same time need different tags, greater than 0. Throws std::bad_alloc.
   void prepare(group& g, int tag, void* data, dtype type, const partition& cut, combine_function combine, bool reduces, bool gathers) {
     group_ = &g;
     tag_ = tag;
@@ -89,7 +89,7 @@ class exchange {
   void start() {
     if (turns_ > 0) post();
   }
-  /// Goes on where messages have arrived. True when the exchange has ended.
+  /// Continues with the messages that have arrived. Returns true when the exchange has ended.
   bool advance() {
     while (turn_ < turns_) {
       int arrived = 0;
@@ -107,7 +107,7 @@ class exchange {
   }
 
  private:
-  /// The blocks that a turn sends and receives.
+  /// One round of this rank in the reduce-scatter or the all-gather: its partners, and the blocks that it sends and receives.
   struct turn {
     bool reduces;
     int to, from;
@@ -127,7 +127,7 @@ class exchange {
   char* arriving() const { return static_cast<char*>(beside_.data()); }
   char* packed() const { return arriving() + room_; }
 
-  // By its size: elements are copied, not converted.
+  // Chosen by the size of an element: elements are copied, not converted.
   MPI_Datatype unit() const { return element_ == 8 ? MPI_INT64_T : element_ == 4 ? MPI_INT32_T : MPI_BYTE; }
 
   void post() {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// tn::mpi::group: the processes that work together. Each has a number, its rank. The first group of a program initializes MPI, and its end
-// finalizes MPI, if the program does not do this itself.
+// tn::mpi::group: the processes that work together. Each has a number, its rank. The first group of a program initializes MPI, and its destructor
+// finalizes MPI, unless the program has initialized MPI itself.
 // Law: if a rank leaves a group while others wait for it, then their call throws, at the latest when that rank calls MPI again or finalizes it. So a
 // program may throw an exception out of the scope of a group, or of several, on one rank only. The end of a group waits for no other rank;
 // MPI_Finalize does.
-// Cost: one duplicate of the communicator, so that messages never meet those of the program. It is freed after all ranks have left.
+// Cost: one duplicate of the communicator, so that its messages never mix with those of the program. It is freed after all ranks have left.
 #pragma once
 
 #include <climits>
@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <utility>
 
-// Not MPI's old classes for C++: they cost compile time, and their headers warn.
+// Without MPI's old C++ bindings: they cost compile time, and their headers cause warnings.
 #if !defined(OMPI_SKIP_MPICXX)
 #define OMPI_SKIP_MPICXX 1
 #endif
@@ -29,7 +29,7 @@ class group;
 
 namespace detail {
 
-/// Throws what MPI says of an error.
+/// Throws an error with the text of MPI, unless the call succeeded.
 inline void check(int code, const char* call) {
   if (code == MPI_SUCCESS) [[likely]] return;
   char said[MPI_MAX_ERROR_STRING];
@@ -44,14 +44,14 @@ inline bool is_initialized() {
   return yes != 0;
 }
 
-/// The last act of a rank on the group, which the others learn of in their next call. Takes the communicator. agreement.hpp
+/// This rank leaves the group. The other ranks learn of it in their next call. Takes over the communicator. Defined in agreement.hpp.
 void leave(const group& g) noexcept;
 /// Frees the communicators of groups that all ranks have left.
 void free_left_groups();
 
 }  // namespace detail
 
-/// All processes of a job (`mpirun -n 4 program`), or those of a communicator. It belongs to the thread that made it.
+/// All processes of a job (`mpirun -n 4 program`), or those of a communicator. A group belongs to the thread that made it.
 class group {
  public:
   group() : is_owner_(!detail::is_initialized()) {
@@ -59,7 +59,7 @@ class group {
     if (is_owner_) detail::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given), "MPI_Init_thread");
     join(MPI_COMM_WORLD);
   }
-  /// The processes of `of`, after the program has initialized MPI. Every one of them makes the group.
+  /// The processes of the communicator `of`, after the program has initialized MPI. Every one of these processes makes the group.
   explicit group(MPI_Comm of) { join(of); }
   group(const group&) = delete;
   group& operator=(const group&) = delete;
@@ -73,12 +73,12 @@ class group {
   int size() const { return size_; }
   MPI_Comm communicator() const { return communicator_; }
 
-  /// What this rank has sent for reductions and training steps since the group was made: messages, and bytes of elements. The short
-  /// messages by which ranks agree before each call are not counted.
+  /// The numbers of messages and of bytes that this rank has sent for reductions and training steps since the group was made. The short messages by
+  /// which ranks agree before each call are not counted.
   std::int64_t messages() const { return messages_; }
   std::int64_t bytes_sent() const { return bytes_; }
 
-  /// For the calls of this library: counts a message; ends the group, after which each call throws; throws if it has ended.
+  /// For the calls of this library. count_message() counts a message. end() ends the group, and then check_alive() throws.
   void count_message(std::int64_t bytes) { ++messages_, bytes_ += bytes; }
   void end() { has_ended_ = true; }
   bool has_ended() const { return has_ended_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// tn::nccl::group: processes that have a GPU each. It is an mpi::group whose collectives and training steps are those of tensors on tn::cuda,
-// by NCCL. Before each call the ranks agree by MPI, as for the host.
+// tn::nccl::group: processes that each have a GPU. It is an mpi::group whose collectives and training steps take tensors on tn::cuda and use NCCL.
+// Before each call the ranks agree by MPI, as for tensors of the host.
 // Law: a call throws on all ranks, before anything is written, where they differ or one has failed. Calls of NCCL run in the order of the current
 // stream, and the host does not wait for them. If one is refused while other ranks rely on it, the job ends with a message.
 // Law: if an exception destroys a group, or a rank has left it before, its destructor does not wait for what other ranks call later. Otherwise it waits
@@ -23,13 +23,13 @@ namespace TENURE_NAMESPACE::nccl {
 
 namespace detail {
 
-/// Throws what NCCL says of an error.
+/// Throws an error with the text of NCCL, unless the call succeeded.
 inline void check(ncclResult_t result, const char* call) {
   if (result == ncclSuccess) [[likely]] return;
   throw error(tenure::detail::message("nccl") << call << ": " << ncclGetErrorString(result));
 }
 
-/// The communicator of NCCL. It is a base of the group, so that its end comes after the others know by MPI that this rank leaves: NCCL may wait for them.
+/// The NCCL communicator. As a base of the group it is destroyed after MPI has told the others that this rank leaves: NCCL may wait for them.
 struct connection {
   connection() = default;
   connection(const connection&) = delete;
@@ -42,8 +42,8 @@ struct connection {
   ncclComm_t handle = nullptr;
   bool is_broken = false;
 
-  /// Waits until the stream has come to all that it was given. ncclCommAbort would end this rank's part of it, and other ranks would wait for it in
-  /// their streams for ever. All ranks have given the calls of this library, so they end; calls of the program, or a broken GPU, may not.
+  /// Waits until the stream has run its work, at most 10 s. ncclCommAbort would end this rank's part, and others would wait for it in their streams
+  /// forever. All ranks have started the calls of this library, so these calls end. A call of the program, or a broken GPU, may not end.
   void finish_stream() const noexcept {
     const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     const cudaStream_t stream = cuda_detail::current_stream();
@@ -55,7 +55,7 @@ struct connection {
   }
 };
 
-/// The calls of NCCL that f makes, as one operation.
+/// Runs f. The NCCL calls of f become one operation.
 template <class F>
 void together(F f) {
   struct calls {
@@ -77,7 +77,7 @@ void together(F f) {
 
 }  // namespace detail
 
-/// All processes of a job, or those of a communicator of MPI. Each has chosen a GPU of its own before, by cudaSetDevice or CUDA_VISIBLE_DEVICES.
+/// All processes of a job, or those of an MPI communicator. Before, each process chooses its own GPU by cudaSetDevice or CUDA_VISIBLE_DEVICES.
 class group : detail::connection, public mpi::group {
  public:
   group() { connect(); }
@@ -87,10 +87,10 @@ class group : detail::connection, public mpi::group {
     if (is_broken) finish_stream();
   }
 
-  /// For calls of NCCL by the program, which the ranks make in one order.
+  /// For NCCL calls of the program. All ranks make these calls in the same order.
   ncclComm_t nccl_communicator() const { return handle; }
 
-  /// For the calls of this library: throws what went wrong in an earlier call, which NCCL learns of later.
+  /// For the calls of this library: throws if NCCL has found an error in an earlier call.
   void check_connection() const {
     ncclResult_t earlier = ncclSuccess;
     detail::check(ncclCommGetAsyncError(nccl_communicator(), &earlier), "ncclCommGetAsyncError");
@@ -128,7 +128,7 @@ constexpr ncclDataType_t nccl_type(dtype type) {
     default: return ncclFloat64;
   }
 }
-/// Of truth values, sum, mean and max are "any" and min is "all".
+/// For bool, sum, mean and max are "any" and min is "all".
 template <class Operation>
 constexpr ncclRedOp_t nccl_operation(dtype type, Operation = {}) {
   if (std::is_same_v<Operation, min_of_ranks>) return ncclMin;
@@ -136,7 +136,7 @@ constexpr ncclRedOp_t nccl_operation(dtype type, Operation = {}) {
   return std::is_same_v<Operation, mean_of_ranks> ? ncclAvg : ncclSum;
 }
 
-/// Adds up, or averages, n elements in place.
+/// Replaces n elements by their sums over the ranks, or by another operation.
 template <class Operation>
 void reduce_by_nccl(nccl::group& g, void* data, std::int64_t n, dtype type, Operation operation) {
   nccl::detail::check(ncclAllReduce(data, data, static_cast<std::size_t>(n), nccl_type(type), nccl_operation(type, operation), g.nccl_communicator(),
@@ -144,7 +144,7 @@ void reduce_by_nccl(nccl::group& g, void* data, std::int64_t n, dtype type, Oper
                       "ncclAllReduce");
 }
 
-/// Arrays of the GPU, by NCCL. Each function comes after an agreement.
+/// Exchanges arrays of the GPU by NCCL. Each function is called after an agreement.
 template <>
 struct transport<nccl::group> {
   using device = cuda_device;
@@ -179,7 +179,7 @@ struct transport<nccl::group> {
   }
 };
 
-/// Averages the buckets of an arena on the GPU after the program of the gradients, in the order of the stream.
+/// Averages the buckets of an arena on the GPU. In the order of the stream, this comes after the program of the gradients.
 template <class Program, class Model, std::int64_t BucketBytes>
 class nccl_sender : public agreed_arena<Program, Model, BucketBytes, cuda_device> {
   using base = agreed_arena<Program, Model, BucketBytes, cuda_device>;
@@ -188,7 +188,7 @@ class nccl_sender : public agreed_arena<Program, Model, BucketBytes, cuda_device
  public:
   explicit nccl_sender(nccl::group& g) : base(g), connected_(g) {}
 
-  /// Takes all memory. Throws cuda_error, or what went wrong in an earlier call.
+  /// Allocates all memory. Throws cuda_error, or the error of an earlier call.
   void prepare(bool) {
     connected_.check_connection();
     this->allocate();
@@ -211,14 +211,14 @@ template <>
 struct sum_of_gradients<nccl::group> {
   template <class Program, class Model, std::int64_t BucketBytes>
   using sender = nccl_sender<Program, Model, BucketBytes>;
-  static double share(const nccl::group&) { return 1; }  // NCCL has divided
+  static double share(const nccl::group&) { return 1; }  // NCCL has divided by the number of ranks
 };
 
 }  // namespace tenure::mpi::detail
 
 namespace TENURE_NAMESPACE {
 
-/// The same for a model on the GPU. NCCL adds up the gradients after all of them are computed.
+/// train_step for a model on the GPU. NCCL adds up the gradients after all of them are computed.
 template <class Loss, class Rule, class Execution = inherited>
 auto train_step(Loss, Rule rule, nccl::group& g, Execution on = {}) {
   return mpi::trainer<Loss, Rule, mpi::default_buckets, Execution, nccl::group>(rule, g, on);

@@ -13,8 +13,8 @@
 
 namespace TENURE_NAMESPACE::mpi::detail {
 
-/// A round of the reduce-scatter: a rank sends the blocks at distance skip ... skip + blocks - 1 from its own to the rank at distance
-/// `skip`. In the all-gather, whose rounds have the opposite order and direction, it receives these blocks from there.
+/// A round of the reduce-scatter: a rank sends the blocks at distance skip ... skip + blocks - 1 from its own block to the rank at distance `skip`.
+/// The all-gather has the same rounds in the opposite order, and there the rank receives these blocks from that rank.
 struct round {
   int skip = 0, blocks = 0;
 };
@@ -32,7 +32,7 @@ constexpr round round_at(int ranks, int index) {
   return {skip, left - skip};
 }
 
-/// Elements of consecutive blocks. The block after the last one is the first, so there are at most two ranges.
+/// The elements of consecutive blocks. The first block follows the last one, so there are at most two ranges.
 struct cyclic_range {
   std::int64_t first[2] = {}, count[2] = {};
 
@@ -40,13 +40,13 @@ struct cyclic_range {
   constexpr bool wraps() const { return count[1] > 0; }
 };
 
-/// An array that is cut into one block for each rank. Blocks begin at multiples of `unit` elements, and differ by one unit at most. The
-/// last block has `tail` elements more.
+/// An array that is cut into one block for each rank. Blocks begin at multiples of `unit` elements, and their sizes differ by at most one unit. The
+/// last block has `tail` more elements.
 struct partition {
   std::int64_t elements = 0, tail = 0, unit = 1;
   int ranks = 1;
 
-  /// The first element of a block; for block `ranks`, the end of the array.
+  /// The first element of a block. begin(ranks) is the end of the array.
   constexpr std::int64_t begin(int block) const {
     if (block == ranks) return elements + tail;
     const std::int64_t units = (elements + unit - 1) / unit, each = units / ranks, more = units % ranks;
@@ -54,7 +54,7 @@ struct partition {
     return at < elements ? at : elements;
   }
   constexpr std::int64_t size(int block) const { return begin(block + 1) - begin(block); }
-  /// `count` blocks from block `first` on. `first` may be any number from -ranks to 2 * ranks.
+  /// The elements of `count` blocks, from block `first` on. `first` may be any number from -ranks to 2 * ranks.
   constexpr cyclic_range blocks(int first, int count) const {
     first = (first + ranks) % ranks;
     const int end = first + count, cut = end < ranks ? end : ranks;
@@ -62,7 +62,7 @@ struct partition {
     if (end > ranks) r.count[1] = begin(end - ranks);
     return r;
   }
-  /// The elements that a rank sends in the reduce-scatter, and in the all-gather.
+  /// The number of elements that a rank sends in the reduce-scatter. sent_to_gather() is that for the all-gather.
   constexpr std::int64_t sent_to_reduce(int rank) const { return elements + tail - size(rank); }
   constexpr std::int64_t sent_to_gather(int rank) const {
     std::int64_t sent = 0;

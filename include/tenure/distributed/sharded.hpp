@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// The state of a rule of which each rank keeps a part: the moments of its blocks of the arena. A rank updates the parameters of its blocks,
-// and then all ranks gather them.
+// A state of a rule that is divided among ranks: each rank keeps the moments of its blocks of the arena. A rank updates the parameters of its
+// blocks, and then all ranks gather the parameters.
 // Law: an update has the bits of an update of the whole model, because the rule computes each element by itself.
-// Cost: the memory of the moments divided by the number of ranks. A step sends as much as without it.
+// Cost: the memory of the moments divided by the number of ranks. A step sends as much as with a whole state.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct piece {
   std::int64_t in_shard = 0;          // in the moments of the rank, in bytes
 };
 
-/// Calls f(piece) for each piece of a rank. Returns the bytes of all of its blocks.
+/// Calls f(piece) for each piece of a rank. Returns the bytes of all blocks of the rank.
 template <class Layout, class F>
 std::int64_t for_each_piece(const Layout& layout, int rank, int ranks, F f) {
   std::int64_t shard = 0;
@@ -64,8 +64,8 @@ struct leaf_memory {
 
 }  // namespace detail
 
-/// What a rank keeps of a state. step.init_sharded(model) and step.shard(state) make one, step.gather(state) gives the whole state, and
-/// deepcopy(state) a copy.
+/// The part of a state that this rank keeps. step.init_sharded(model) and step.shard(state) make a sharded state. step.gather(state) gives the
+/// whole state, and deepcopy(state) a copy.
 template <class Model, int N, std::int64_t BucketBytes>
 class sharded_state {
  public:
@@ -74,7 +74,7 @@ class sharded_state {
   static constexpr std::int64_t bucket_bytes = BucketBytes;
   static constexpr const auto& layout = detail::layout_of_arena<Model, BucketBytes>;
 
-  /// All moments zero.
+  /// A state whose moments are all zero.
   explicit sharded_state(const group& g) : rank_(g.rank()), ranks_(g.size()) {
     bytes_of_moment_ = detail::for_each_piece(layout, rank_, ranks_, [](const detail::piece&) {});
     allocate();
@@ -150,7 +150,7 @@ constexpr bool has_buckets_of_step() {
   static_assert(Given == Wanted, "tenure: train_step: a sharded state was made with buckets of another size than those of this step");
   return Given == Wanted;
 }
-/// Whether Given and Wanted have as many parameters, of the same element types and shapes. If not, a static_assert says so.
+/// Whether Given and Wanted have the same number of parameters, with the same element types and shapes. If not, a static_assert says so.
 template <class Given, class Wanted>
 constexpr bool is_of_model() {
   constexpr bool are_alike = [] {
@@ -175,7 +175,7 @@ constexpr bool has_blocks() {
                 "tenure: train_step: a sharded state needs parameters that own their memory and require no gradient: ranks write blocks of it");
   return has;
 }
-/// Whether a sharded state is one of a step with this rule and these buckets. If not, a static_assert gives the reason.
+/// Whether a sharded state belongs to a step with this rule and these buckets. If not, a static_assert gives the reason.
 template <class Rule, std::int64_t BucketBytes, class State>
 constexpr bool is_state_of_step() {
   if constexpr (!is_shardable<Rule>()) return false;
@@ -204,7 +204,7 @@ State sharded(const group& g, const Model& whole) {
   return state;
 }
 
-/// Sends the blocks of `count` buckets of an arena, at most Most, to all ranks. at(i) gives a bucket and how it is cut.
+/// Sends the blocks of `count` buckets of an arena, at most Most buckets, to all ranks. at(i) returns bucket i and its partition.
 template <int Most, class At>
 void gather_buckets(group& g, char* arena, int count, At at) {
   exchange all[Most];
@@ -216,7 +216,7 @@ void gather_buckets(group& g, char* arena, int count, At at) {
   for (int i = 0; i < count; ++i) all[i].wait();
 }
 
-/// The whole state. make() gives the memory for it.
+/// The whole state. make() allocates it.
 template <class State, class Make>
 auto gather_state(group& g, const State& state, Make make) {
   constexpr const auto& layout = State::layout;
@@ -257,7 +257,7 @@ auto gather_state(group& g, const State& state, Make make) {
 
 namespace TENURE_NAMESPACE {
 
-/// A copy of a sharded state. Throws ownership_error if it was moved from. No rank waits for another.
+/// A copy of a sharded state. Throws ownership_error if the state was moved from. No rank waits for another.
 template <class Model, int N, std::int64_t BucketBytes>
 auto deepcopy(const mpi::sharded_state<Model, N, BucketBytes>& s) { return s.copied(); }
 

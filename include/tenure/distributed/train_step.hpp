@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// train_step(loss, rule, group): a training step of which each rank computes the gradients of its own samples. The step updates the model
-// by the mean of all gradients. It is two compiled functions: the loss and the gradients, written into one arena, and the update.
+// train_step(loss, rule, group): a training step in which each rank computes the gradients of its own samples. The step updates the model by the
+// mean of all gradients. It is two compiled functions: one computes the loss and the gradients into one arena, the other updates the model.
 // Law: models and states that were equal on all ranks before a step are equal after it, bit for bit, and for a fixed number of ranks they
 // do not differ from run to run. A step throws on all ranks, and changes nothing, if one rank's call differs or fails.
-// Cost: for each bucket of the arena, 2 ceil(log2 p) messages with 2 (p - 1) / p of its bytes. A bucket is sent while later steps compute.
+// Cost: for each bucket of the arena, 2 ceil(log2 p) messages with 2 (p - 1) / p of the bucket's bytes. A bucket is sent while later steps compute.
 #pragma once
 
 #include <bit>
@@ -26,8 +26,8 @@
 
 namespace TENURE_NAMESPACE::mpi {
 
-/// The most bytes of a bucket, for train_step(loss, rule, group, buckets_of<bytes>{}). Larger ones have fewer messages, smaller ones are
-/// sent earlier.
+/// The maximum size of a bucket in bytes, for train_step(loss, rule, group, buckets_of<bytes>{}). Larger buckets need fewer messages; smaller
+/// buckets are sent earlier.
 template <std::int64_t Bytes>
 struct buckets_of {};
 using default_buckets = buckets_of<std::int64_t{1} << 20>;
@@ -43,7 +43,7 @@ class agreed_arena {
   const storage_handle& memory() const { return memory_; }
   char* data() const { return static_cast<char*>(memory_.data()); }
 
-  /// This rank can fail no more: it tells the others, and learns of them while it computes.
+  /// Call it when this rank can no longer fail. It tells the other ranks, and their answers arrive while this rank computes.
   void agree(const signature& own, std::uint64_t values = 0) { agreement_.start(group_, own.value(), values); }
   bool has_agreed() const { return agreement_.has_started(); }
   void fail(const char* call, const char* what) { agreement_.fail(group_, call, what); }
@@ -54,7 +54,7 @@ class agreed_arena {
 
   void allocate() {
     memory_ = device_memory<Device>::allocate(static_cast<std::size_t>(layout.bytes));
-    std::int64_t used = 0;  // what lies between gradients is sent with them, so it has values
+    std::int64_t used = 0;  // the gaps between gradients are sent too, so they need values
     const auto clear_until = [&](std::int64_t end) {
       if (used < end) device_memory<Device>::clear(data() + used, static_cast<std::size_t>(end - used));
     };
@@ -88,7 +88,7 @@ class sender : public agreed_arena<Program, Model, BucketBytes, cpu_device> {
   using base::base;
   using base::data;
 
-  /// Takes all memory. Throws std::bad_alloc.
+  /// Allocates all memory. Throws std::bad_alloc.
   void prepare(bool gathers) {
     this->allocate();
     for (int i = 0; i < order.count; ++i) {
@@ -98,7 +98,7 @@ class sender : public agreed_arena<Program, Model, BucketBytes, cpu_device> {
     }
   }
 
-  /// Sends what is ready after `steps` steps, and moves what is under way.
+  /// Sends the buckets that are ready after `steps` steps, and continues the exchanges that are under way.
   void advance(int steps) {
     const bool may_send = agreement_.has_started() && agreement_.advance() && agreement_.holds();
     if (!may_send) return;
@@ -112,7 +112,7 @@ class sender : public agreed_arena<Program, Model, BucketBytes, cpu_device> {
     while (started_ < order.count) exchanges_[started_++].start();
     for (; ended_ < order.count; ++ended_) exchanges_[ended_].wait();
   }
-  /// After a reduce-scatter alone: all ranks get all blocks.
+  /// After exchanges that were only a reduce-scatter: all ranks get all blocks.
   void gather() {
     const auto at = [&](int i) { return std::pair{order.at[i].what, order.cut(i, group_.size())}; };
     gather_buckets<order.count>(group_, data(), order.count, at);
@@ -123,7 +123,7 @@ class sender : public agreed_arena<Program, Model, BucketBytes, cpu_device> {
   int started_ = 0, ended_ = 0;
 };
 
-/// The before_writing of a call whose steps a sender watches. See watches_steps.
+/// The before_writing of a call that tells a sender which steps have run. See watches_steps in backend/execution.hpp.
 template <class Sender, class BeforeWriting, class Agree>
 struct sending {
   Sender& to;
@@ -139,7 +139,7 @@ struct sending {
   }
 };
 
-/// Runs the program of the gradients. See at_once.
+/// Runs the program of the gradients. See at_once in transform/call.hpp.
 template <class Sender, class Agree, class Device = cpu_device>
 struct sending_run {
   Sender& to;
@@ -152,7 +152,7 @@ struct sending_run {
   }
 };
 
-/// The update of a model by the sums of its gradients over ranks, each times `share`.
+/// The update of a model. The gradients are sums over ranks, and the update multiplies each by `share`.
 template <class Rule>
 struct update_of_mean {
   template <class Model, class Gradients, class Moments, class Share, class Hyper>
@@ -171,7 +171,7 @@ extents extents_of(const L& leaf) {
 template <class L>
 inline constexpr dtype dtype_of_leaf = dtype_v<typename leaf_type<L>::element_type>;
 
-/// How the ranks of a group add up the gradients of a step: a class that does it, and by what each gets multiplied then.
+/// How the ranks of a group add up the gradients of a step: the class that does it, and the factor for each sum.
 template <class Group>
 struct sum_of_gradients {
   template <class Program, class Model, std::int64_t BucketBytes>
@@ -179,7 +179,7 @@ struct sum_of_gradients {
   static double share(const Group& g) { return 1.0 / g.size(); }
 };
 
-/// Whether the parameters have static extents and are where the group exchanges arrays. If not, a static_assert gives the reason.
+/// Whether the parameters have static extents and are on the device of the group. If not, a static_assert gives the reason.
 template <class Model, class Device>
 constexpr bool has_arena() {
   constexpr bool is_of_host = std::is_same_v<Device, cpu_device>;
@@ -211,14 +211,14 @@ struct step_plan {
   }
   /// The bytes of the gradients and of the loss, with the gaps between them.
   static constexpr std::int64_t arena_bytes() { return layout.bytes; }
-  /// The arrays that are sent one by one, in this order: bucket i is sent before step ready(i) of the gradients.
+  /// The arrays in the order of sending: bucket i is sent before step ready(i) of the gradients.
   static constexpr int buckets() { return order.count; }
   static constexpr int ready(int i) { return order.at[i].ready; }
   static constexpr std::int64_t bytes_of_bucket(int i) {
     return (order.at[i].what.elements + order.at[i].tail) * size_of(order.at[i].what.type);
   }
-  /// What a rank sends in one step if there are so many ranks: messages, and bytes. Where blocks differ in size, so do the bytes of ranks.
-  /// Only for the host: NCCL has messages of its own.
+  /// The messages and the bytes that a rank sends in one step with this number of ranks. If blocks differ in size, ranks send different numbers of
+  /// bytes. Only for the host: NCCL sends messages of its own.
   static constexpr int messages(int ranks) requires std::is_same_v<Device, cpu_device> { return 2 * detail::round_count(ranks) * order.count; }
   static constexpr std::int64_t bytes_sent(int ranks, int rank = 0) requires std::is_same_v<Device, cpu_device> {
     std::int64_t bytes = 0;
@@ -256,10 +256,10 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
  public:
   trainer(Rule r, Group& g, Execution on = {}) : rule(r), execution(on), group_(&g) {}
 
-  /// Updates model and state in place, by the mean of the gradients over all ranks. Returns the mean of the losses before the update. The
-  /// ranks have equal models, states and hyperparameters, and data of equal extents; the means are those of all samples then. Throws
-  /// shape_error if the extents or the hyperparameters differ, on all ranks. The first call, and each first step of a state, compares the values of
-  /// models and whole states too, and throws tn::error if they differ. A NaN of one rank is in the loss and the model of every rank.
+  /// Updates model and state in place, by the mean of the gradients over all ranks. Returns the mean of the losses before the update. All ranks
+  /// must have equal models, states and hyperparameters, and data of equal extents. Then the means are those over all samples. Throws shape_error
+  /// on all ranks if the extents or the hyperparameters differ. The first call, and the first step of each state, also compares the values of
+  /// models and whole states, and throws tn::error if they differ. A NaN of one rank reaches the loss and the model of every rank.
   template <class Model, class State, class... Data>
   auto operator()(Model& model, State& state, const Data&... data) const {
     constexpr bool captures_nothing = std::is_empty_v<Loss>;
@@ -272,15 +272,15 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
     }
   }
 
-  /// The state before the first step, with all moments zero, of which each rank keeps its part. A step takes it in place of
-  /// rule.init(model). The rule is one that updates each element by itself: sgd or adam.
+  /// The state before the first step, with all moments zero. Each rank keeps its part of the state. A step takes it in place of rule.init(model).
+  /// The rule must update each element by itself, as sgd and adam do.
   template <class Model>
   auto init_sharded(const Model&) const {
     if constexpr (has_shards<Model>()) return sharded_state<Model, Rule::moments, BucketBytes>(*group_);
     else return after_error();
   }
-  /// A whole state as a sharded one, for example one that was saved by another number of ranks. And the whole state of a sharded one, on
-  /// each rank: all of them call it.
+  /// shard() divides a whole state, for example one that another number of ranks has saved. gather() gives the whole state on each rank; all ranks
+  /// call it.
   template <class Model, int N>
   auto shard(const optim::state<Model, N>& state) const {
     using made = sharded_state<Model, N, BucketBytes>;
@@ -301,7 +301,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
     }
   }
 
-  /// The plan of one step. Where the state is sharded, the update is that of the whole model, of which each rank computes its part.
+  /// The plan of one step. With a sharded state it also has the update of the whole model, of which each rank computes its part.
   template <class Model, class State, class... Data>
   constexpr auto plan(const Model&, const State&, const Data&...) const
       -> step_plan<program<gradients_source<Model, Data...>>, program<update_source<Model>>, Model, BucketBytes, device> {
@@ -406,7 +406,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
     return std::move(result.loss);
   }
 
-  /// Gives compute(). If it throws, the other ranks learn of it.
+  /// Returns compute(). If compute() throws, the other ranks learn of it.
   template <class Sender, class Compute>
   auto report_failure(Sender& sender, Compute compute) const {
     const auto fail = [&](const char* what) {
@@ -424,7 +424,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
     }
   }
 
-  /// Updates the parameters of this rank's blocks, writes them into the arena, and gets the others from there.
+  /// Updates the parameters of this rank's blocks and writes them to the arena. Gathers all blocks there, and copies them to the model.
   template <class Sender, class Model, class State>
   static void update_sharded(Sender& sender, Model& model, State& state, double share, const numbers& hyper) {
     constexpr const auto& layout = State::layout;
@@ -436,7 +436,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
         const auto flat_at = [&](const tenure::detail::storage_handle& memory, char* data) {
           return tensor_access::make<flat>(memory, reinterpret_cast<T*>(data), {1, {p.count}}, {1, {p.count}});
         };
-        // The parameter's version rises below, where all of it is written.
+        // The version of the parameter rises below, where the whole parameter is written.
         flat gradient = flat_at(sender.memory(), sender.data() + p.in_arena), parameter = flat_at(sender.memory(), parameters.of(p));
         [&]<std::size_t... K>(std::index_sequence<K...>) {
           std::array<flat, moments> of_rule{flat_at(state.memory(), state.moment(static_cast<int>(K), p))...};
@@ -464,7 +464,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
     (tenure::detail::for_each_leaf(data, add), ...);
     return s;
   }
-  /// Of the elements of models.
+  /// The signature of the elements of models.
   template <class... Model>
   static std::uint64_t signature_of_values(const Model&... models) {
     detail::signature s;
@@ -512,7 +512,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
 
 namespace TENURE_NAMESPACE {
 
-/// A training step of all ranks of a group together. The group outlives it.
+/// A training step that all ranks of a group run together. The group must outlive the step.
 template <class Loss, class Rule, class Execution = inherited>
 auto train_step(Loss, Rule rule, mpi::group& g, Execution on = {}) {
   return mpi::trainer<Loss, Rule, mpi::default_buckets, Execution>(rule, g, on);
