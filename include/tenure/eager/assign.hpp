@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Writes the value of an expression into an existing tensor. Law: the result is as if the right side were computed completely before
-// the first write. If the expression also reads memory of the target, and not element by element, its value is computed into a
-// temporary first. So x = transpose(x) + x is right. Types tell which operands may share memory, and addresses at run time decide.
+// the first write. If the expression reads memory of the target, and not element by element, its value is computed into a temporary first.
+// So x = transpose(x) + x is right. Types tell which operands may share memory with the target, and addresses at run time decide.
 // If the call throws, nothing was written.
 #pragma once
 
@@ -50,8 +50,8 @@ auto as_contiguous(const X& x) {
   return tensor_access::make<owner>(tensor_access::storage(x), tensor_access::fresh(x), x.extents(), x.strides());
 }
 
-/// Writes the value of e into the memory of x. The operands of e must not have changed since e was made. The extents of e must equal the
-/// extents of x or broadcast to them. If x has no elements and `may_become` holds, x takes new memory with the value of e.
+/// Writes the value of e into the memory of x. The operands of e must not have changed since e was made. The extents of e must equal the extents of
+/// x or broadcast to them. If x is empty (without memory) and `may_become` is true, x takes new memory with the value of e.
 template <class X, class E>
 void write_current_value(X& x, const E& e, const char* call, bool may_become = false) {
   constexpr bool fits = std::is_same_v<element_t<X>, typename E::element_type> && may_be_same(shape_of_t<X>::value, E::shape_type::value);

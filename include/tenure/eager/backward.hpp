@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// backward(): cotangents are collected in accumulators. An accumulator passes its cotangent on to the accumulators of its operands, and the newest accumulator is first.
+// backward(): accumulators collect cotangents. An accumulator passes its cotangent on to the accumulators of its operands, the newest one first.
 // Law: a backward() that throws changes nothing. Saved values are checked before the first cotangent is computed. Gradients are added,
 // and saved values are freed, only after the last cotangent was computed.
-// Cost: each history is visited three times, and taking the newest of n waiting accumulators costs O(log n). Queue and list are linked through
-// the accumulators and do not allocate. The cotangent of a leaf needs memory of its own until the end, except where the gradient of the leaf is
-// zero: then it is written there directly.
+// Cost: each history is visited three times, and taking the newest of n waiting accumulators costs O(log n). The queue and the list are linked
+// through the accumulators and do not allocate. The cotangent of a leaf needs separate memory until the end. If the gradient of the leaf is zero,
+// the cotangent is written into the gradient instead.
 #pragma once
 
 #include <cstring>
@@ -30,7 +30,7 @@ inline void accumulate(dtype type, const storage_handle& to, const storage_handl
   });
 }
 
-/// The same, on the device of the accumulator.
+/// Adds `from` to `to`, on the device of the accumulator.
 inline void accumulate(const gradient_accumulator& accumulator, const storage_handle& to, const storage_handle& from) {
   if (accumulator.device == nullptr) return accumulate(accumulator.type, to, from, count(accumulator.shape));
   const extents row = row_major(accumulator.shape);
@@ -97,9 +97,9 @@ class newest_first {
   gradient_accumulator* root_ = nullptr;
 };
 
-/// The state of one backward(): a list of the accumulators that it holds. First come the nodes that the roots reach, newest first, and then the leaves
-/// that get a cotangent. An accumulator is held by one backward() at a time: who sets `held_by` from null alone reads and writes what the accumulator keeps
-/// while backward() runs.
+/// The state of one backward(): a list of the accumulators that it holds. First come the nodes that the roots reach, newest first, and then the
+/// leaves that get a cotangent. Only one backward() at a time holds an accumulator: the one that has set `held_by` from null. No other backward()
+/// reads or writes the data of the accumulator meanwhile.
 class backward_queue {
  public:
   backward_queue() = default;
@@ -111,11 +111,11 @@ class backward_queue {
     while (first_ != nullptr) undo(*take_first());
   }
 
-  /// Adds a node to those that check_all() checks. A leaf needs no check.
+  /// Adds a node to the list that check_all() will check. A leaf needs no check.
   void reach(const accumulator_handle& accumulator) {
     if (accumulator->is_node() && hold(*accumulator)) waiting_.push(accumulator_handle(accumulator).release());  // the queue holds a reference
   }
-  /// Checks the nodes that were reached, and those that their checks reach. Throws ownership_error if another backward() holds one.
+  /// Checks the nodes that reach() has added, also those that the checks add. Throws ownership_error if another backward() holds one of them.
   void check_all() {
     while (!waiting_.empty()) {
       gradient_accumulator* const newest = waiting_.pop();
@@ -124,12 +124,12 @@ class backward_queue {
     }
   }
 
-  /// Says that a cotangent of the accumulator arrives. Throws ownership_error if the accumulator is a leaf that another backward() holds.
+  /// Says that a cotangent for the accumulator arrives. Throws ownership_error if the accumulator is a leaf that another backward() holds.
   void push(const accumulator_handle& accumulator) {
     if (hold(*accumulator)) append(accumulator);
     accumulator->gets_cotangent = true;
   }
-  /// Lets each node pass on its cotangent, newest first, when all cotangents of it have arrived. The leaves, which pass on nothing, follow.
+  /// Makes each node pass on its cotangent, newest first. By then all parts of this cotangent have arrived. The leaves follow and pass on nothing.
   void visit_all() {
     for (gradient_accumulator* s = first_; s != nullptr; s = s->next) {
       if (!s->gets_cotangent) continue;
@@ -137,8 +137,8 @@ class backward_queue {
       if (!s->retains) s->arriving = {};
     }
   }
-  /// Adds the cotangents to the gradients. From here on only a device that fails to add can throw. The gradient of this leaf is then
-  /// unchanged.
+  /// Adds the cotangents to the gradients. From here on only an addition on a device can fail. Then commit() throws at the end, and the gradient of
+  /// that leaf is unchanged.
   void commit(bool retain_graph) {
     std::exception_ptr refused;
     while (first_ != nullptr) {
@@ -155,7 +155,7 @@ class backward_queue {
   [[noreturn, gnu::cold, gnu::noinline]] static void throw_busy() {
     throw ownership_error(message("backward") << "another backward() through the same tensors has not ended: one at a time over a leaf");
   }
-  /// Whether this call has taken the accumulator, which no backward() held. Throws if another one holds it.
+  /// Takes the accumulator if no backward() holds it. Returns whether this call took it now. Throws if another backward() holds it.
   bool hold(gradient_accumulator& accumulator) const {
     const backward_queue* const holder = accumulator.held_by.compare_exchange_acquire(nullptr, this);
     if (holder != nullptr && holder != this) [[unlikely]] throw_busy();
@@ -219,19 +219,19 @@ class backward_queue {
   gradient_accumulator** last_ = &first_;
 };
 
-/// The memory into which a cotangent of an accumulator is computed. It is the gradient of a leaf if that is zero and has no other owner. Otherwise
-/// it is separate memory, and finish() moves it to the accumulator or adds it there.
+/// The memory into which a cotangent for an accumulator is computed. For a leaf whose gradient is zero and has no other owner, it is this gradient.
+/// Otherwise it is separate memory, and finish() moves it to the accumulator or adds it there.
 struct accumulation {
   accumulator_handle accumulator;
   storage_handle temporary{};
 
   void* begin(backward_queue& queue) {
-    queue.push(accumulator);  // before anything of the accumulator is read: another thread may hold it
+    queue.push(accumulator);  // first, because another thread may hold the accumulator
     if (overwrites()) return accumulator->grad.data();
     temporary = allocate_gradient(*accumulator);
     return temporary.data();
   }
-  /// The sum of the cotangents so far, zeros at first. A caller that adds to some elements only uses it.
+  /// The sum of the cotangents so far, at first zero. Only a caller that adds to some of the elements uses this.
   void* so_far(backward_queue& queue) {
     queue.push(accumulator);
     if (!overwrites() && !slot()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// The history of a call of a compiled function with tracked arguments. Its results that depend on them are nodes, and backward() runs the
-// compiled gradient of the whole function. Other results are constants.
+// The history of a call of a compiled function with tracked arguments. The results that depend on tracked arguments are nodes, and backward() runs
+// the compiled gradient of the whole function. Other results are constants.
 // Law: the gradients are those of the same function written with expressions. A saved value that was overwritten makes backward() throw.
-// Cost: the gradient computes the function again from its arguments, but for results that it reads. A call has one history for all results.
+// Cost: the gradient computes the function again from its arguments, except the results that it reads. All results of a call share one history.
 #pragma once
 
 #include <tenure/tensor/later.hpp>
@@ -10,7 +10,7 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-/// A call of F as an operation on the leaves of its arguments. Arguments are the arguments as traced trees.
+/// A call of F as an operation on the leaves of its arguments. `Arguments` are the types of the arguments as traced trees.
 template <class F, class Arguments, class... Operand>
 class call_expression;
 template <class F, class... Traced, class... Operand>
@@ -35,7 +35,7 @@ class call_expression<F, std::tuple<Traced...>, Operand...> {
   }
 
  private:
-  // Braces make the arguments in order.
+  // Braces evaluate the arguments in order.
   struct called {
     result_of<F, Traced...> results;
     constexpr explicit called(const Traced&... x) : results(F{}(x...)) {}
@@ -78,7 +78,7 @@ struct tracked_results {
   }();
 };
 
-/// The program of the gradients of a call. After the arguments, its inputs are the cotangents of the tracked results, and these results.
+/// The program of the gradients of a call. Its inputs are the arguments, the cotangents of the tracked results, and the tracked results.
 template <class Call, class Tracked>
 struct call_gradient_source {
   static constexpr ir::builder trace() {
@@ -114,7 +114,7 @@ class call_history final : public gradient_accumulator {
  public:
   explicit call_history(const Call& call) : gradient_accumulator(dtype::float32, {}, device_operations_of<device_type>()), operands_(call) {}
 
-  /// Adds tracked result i. Call it once for each, after it was written.
+  /// Adds tracked result i. Call it once for each result, after the result was written.
   template <class T>
   void add_result(int i, const extents& s, const storage_handle& memory, const T* data) {
     results_[i].type = dtype_v<T>;
@@ -123,7 +123,7 @@ class call_history final : public gradient_accumulator {
     results_[i].data = data;
     results_[i].saved = saved_storage(memory);
   }
-  /// Takes the cotangent of result i. A result without one has the cotangent zero.
+  /// Takes the cotangent of result i. A result that gets none has the cotangent zero.
   void take(int i, storage_handle cotangent) { results_[i].cotangent = std::move(cotangent); }
 
   bool is_node() const override { return true; }
@@ -133,7 +133,7 @@ class call_history final : public gradient_accumulator {
     operands_.check();
     for (const result& r : results_) {
       if (r.saved && !r.saved.intact()) throw_overwritten(r.saved);
-      r.cotangent = {};  // of a backward() that threw
+      r.cotangent = {};  // left by a backward() that threw
     }
     reach_operands(operands_.expression(), queue);
   }
@@ -224,7 +224,7 @@ struct nodes_on {
   using type = tensor<T, S, ownership::owning, is_floating(dtype_v<T>) ? role::node : role::constant, access::read_write, Device>;
 };
 
-/// The results of a call, with nodes for those that depend on tracked arguments. An array or a model has nodes if one of its leaves does.
+/// The types of the results of a call: nodes for what depends on tracked arguments. An array or a model is all nodes if one of its leaves is.
 template <class R, class Tracked, int First, class Device>
 struct recorded {
   static constexpr bool any_tracked = [] {
@@ -265,7 +265,7 @@ auto call_expression_of(const X&... x) {
                     std::tuple_cat(leaves_as_operands(x)...));
 }
 
-/// Calls run(), which computes F(x...), and gives the results that depend on tracked arguments a history.
+/// Calls run(), which computes F(x...), and gives a history to the results that depend on tracked arguments.
 template <class F, class Run, class... X>
 auto record_call(later_phase, element_tag<F>, Run run, const X&... x) {
   using source = source_of<F, X...>;

@@ -29,7 +29,7 @@ void compute_into(const E& e, Make make, const BeforeWriting& before_writing = {
   }
 }
 
-/// The same after every check.
+/// Checks the versions, then computes e as compute_into() does.
 template <class E, class Make>
 void evaluate_into(const E& e, Make make) {
   if constexpr (is_evaluable<E>()) {
@@ -48,7 +48,7 @@ kept_element<typename E::element_type, device_of_t<E>> evaluate_item(later_phase
   return value;
 }
 
-/// The extents of the value of e, from those of its operands.
+/// The extents of the value of e, computed from the extents of its operands.
 template <class E>
 extents extents_of(later_phase, const E& e) {
   using program_type = program<value_source<E>>;
@@ -72,14 +72,14 @@ auto compute_constant(const E& e) {
     });
   return made;
 }
-/// The same after every check.
+/// Checks the versions, then returns compute_constant(e).
 template <class E>
 auto evaluate_constant(const E& e) {
   if constexpr (is_evaluable<E>()) check_versions(e, "eval");
   return compute_constant(e);
 }
 
-/// An owning X over the memory of another owning tensor.
+/// An owning tensor of type X, with this history, over the memory of the owning tensor `value`.
 template <class X, class Y>
 X with_history(const Y& value, accumulator_handle accumulator) {
   return tensor_access::make<X>(tensor_access::storage(value), tensor_access::fresh(value), value.extents(), value.strides(), std::move(accumulator));
@@ -107,7 +107,7 @@ constexpr bool is_constructible() {
   static_assert(keeps_gradient, "tenure: tensor: a constant cannot take a tracked expression: detach() it first");
   static_assert(!is_leaf_v<X>, "tenure: tensor: a leaf cannot be made from an expression: evaluate it, detach() it and call requires_grad_()");
   constexpr bool same_type = std::is_same_v<element_t<X>, typename E::element_type>;
-  // Written out, because compilers print the types.
+  // The types are written out, because compilers print them.
   static_assert(std::is_same_v<element_t<X>, typename E::element_type>, "tenure: tensor: the expression has another element type: cast it");
   constexpr bool same_shape = may_be_same(shape_of_t<X>::value, E::shape_type::value);
   static_assert(same_shape, "tenure: tensor: the expression has another shape");
@@ -173,9 +173,8 @@ void backward_with(later_phase, const X& y, const C& cotangent, bool retain) {
 
 }  // namespace detail
 
-/// Computes an expression. The result is a constant, or a node where an operand is tracked. A tensor, a traced value and a number are
-/// returned as they are: an lvalue by reference, without a copy. So auto h = eval(f(x)) begins a variable to which a loop may assign, with
-/// tensors and in a trace.
+/// Computes an expression. The result is a constant, or a node if an operand is tracked. A tensor, a traced value and a number are returned as they
+/// are: an lvalue by reference, without a copy. So a loop can assign to h after auto h = eval(f(x)), with tensors and in a trace.
 template <expression E>
 auto eval(const E& e) { return detail::evaluate(e); }
 template <class X>

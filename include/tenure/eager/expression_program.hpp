@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The programs that are compiled for an expression: its value; value and gradients of a single element in one graph; gradients given
-// the cotangent and the result. Inputs are numbered in the order in which for_each_operand visits the operands.
+// The programs that are compiled for an expression. One computes its value. One computes value and gradients of a single element in one graph. One
+// computes the gradients from the cotangent and the result. The inputs are in the order in which for_each_operand visits the operands.
 #pragma once
 
 #include <tenure/expr/lazy.hpp>
@@ -30,7 +30,7 @@ struct lowering<lazy<Operation, Operand...>> {
   }
 };
 
-/// Appends the gradients of wrt, given the cotangent of the output, and makes them outputs. A gradient to which nothing flows is zero.
+/// Appends the gradients of wrt, given the cotangent of the output, and makes them outputs. A gradient without a path to the output is zero.
 constexpr void output_gradients(ir::builder& g, ir::node_id output, ir::node_id cotangent, const ir::array<ir::node_id>& wrt) {
   ir::array<ir::node_id> gradients(wrt.size(), ir::none);
   passes::reverse(g, &output, &cotangent, 1, wrt.data(), wrt.size(), gradients.data());
@@ -57,7 +57,7 @@ struct value_source {
   }
 };
 
-/// The program of value and gradients of a single element, in one graph.
+/// The program of the value and the gradients of an expression with a single element, in one graph.
 template <class E>
 struct backward_source {
   static constexpr ir::builder trace() {
@@ -71,8 +71,8 @@ struct backward_source {
   }
 };
 
-/// The program of the gradients. The cotangent and the result are two more inputs. Where the derivative uses the node of the result, it
-/// reads the input instead, so the result and its own operands are not computed again.
+/// The program of the gradients. The cotangent and the result are two more inputs. If the derivative uses the node of the result, it reads this
+/// input instead. So the result and the operands that only the result needs are not computed again.
 template <class E>
 struct cotangent_source {
   static constexpr ir::builder trace() {
@@ -91,7 +91,7 @@ struct cotangent_source {
   }
 };
 
-/// The inputs that a program reads to compute the outputs from `first` on. With first = 0, those whose indices it checks count too.
+/// The inputs that a program reads to compute the outputs from number `first` on. With first = 0, also the inputs whose indices the program checks.
 template <class Program, int Inputs>
 struct inputs_read {
   bool at[Inputs + 1] = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The history of a tensor that was made from an expression: the values that the derivative reads, and the accumulators of the operands. exp
-// reads its result, mul reads the other operand, add reads nothing.
+// The history of a tensor that was made from an expression: the values that the derivative reads, and the accumulators of the operands. The
+// derivative of exp reads the result, that of mul reads the other operand, and that of add reads nothing.
 // Law: if a saved value was overwritten, through any alias, backward() throws. Memory that the derivative does not read is not kept
 // alive. A span or map outside may write memory without raising its version. Of such memory a copy is kept, and the copy is read.
 #pragma once
@@ -26,15 +26,15 @@ storage_handle copy_of_memory(const void* from, std::int64_t bytes) {
                                             << static_cast<std::int64_t>(s.version()) << ")");
 }
 
-/// The operands of an expression or a call until backward(): the memory of those that the derivative reads, and the accumulators of those that are
-/// tracked. Reads.at[i] says whether it reads operand i.
+/// The operands of an expression or a call until backward(): the memory of the operands that the derivative reads, and the accumulators of the
+/// tracked operands. Reads.at[i] says whether the derivative reads operand i.
 template <class E, class Reads, class Device>
 class saved_operands {
   static constexpr int operands = operand_count<E>;
   static constexpr Reads reads{};
 
  public:
-  /// `overwritten` is the storage into which the result will be written. Operands that the derivative reads from it are copied first.
+  /// `overwritten` is the storage into which the result will be written. Operands in this storage that the derivative reads are copied first.
   explicit saved_operands(const E& e, const block* overwritten = nullptr) : expression_(e) {
     bool copies = false;
     int i = 0;
@@ -54,7 +54,7 @@ class saved_operands {
 
   const E& expression() const { return expression_; }
 
-  /// Whether it saves the value of a tensor. Then backward() frees it.
+  /// Whether the value of a tensor is saved. Then backward() frees it.
   bool saves() const {
     bool any = false;
     for (const saved_storage& s : saved_) any = any || s;
@@ -72,8 +72,8 @@ class saved_operands {
   }
 
  private:
-  /// Replaces operands that will change or may change by copies. A copy holds all memory from the first element to the last, so the strides
-  /// stay the same. Operands with the same first and last element share a copy.
+  /// Replaces operands by copies if their memory will change or may change. A copy holds all memory from the first element to the last, so the
+  /// strides stay the same. Operands with the same first and last element share a copy.
   [[gnu::noinline, gnu::cold]] void copy_operands(const block* overwritten) {
     struct {
       const void* from;
@@ -92,7 +92,7 @@ class saved_operands {
           if (k == count_made) made[count_made++] = {x.data, bytes, copy_of_memory<Device>(x.data, bytes)};
           x.storage = made[k].memory;
           x.data = static_cast<const T*>(x.storage.data());
-          if (is_about_to_change) saved_[i] = saved_storage(x.storage);  // otherwise counted writes must still be found
+          if (is_about_to_change) saved_[i] = saved_storage(x.storage);  // if not, check() must still find counted writes to the original
         }
       }
       ++i;
@@ -112,7 +112,7 @@ class expression_history final : public gradient_accumulator {
   static constexpr reads_type reads{};
 
  public:
-  /// `overwritten` is the storage into which the result will be written. Operands that the derivative reads from it are copied first.
+  /// `overwritten` is the storage into which the result will be written. Operands in this storage that the derivative reads are copied first.
   expression_history(const E& e, const extents& s, const block* overwritten = nullptr)
       : gradient_accumulator(dtype_v<typename E::element_type>, s, device_operations_of<device_type>()), operands_(e, overwritten) {}
 
@@ -139,7 +139,7 @@ class expression_history final : public gradient_accumulator {
 
   bool is_node() const override { return true; }
 
-  /// Whether it saves the value of a tensor. Then backward() frees it.
+  /// Whether the value of a tensor is saved. Then backward() frees it.
   bool saves() const { return operands_.saves() || saved_[0]; }
 
   void check(backward_queue& queue) const override {

@@ -11,7 +11,7 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-/// value where the mask is true, else x; and x where it is true, else y.
+/// fill_where: `value` where the mask is true, else x. keep_where: x where the mask is true, else y.
 struct fill_where {
   static constexpr const char* name = "masked_fill_";
   template <class X, class M, class V>
@@ -77,7 +77,7 @@ void check_overlap(const X& x, const E& e, const char* call) {
       throw overlap_error(message(call) << "source and target share elements, but not element by element: clone() the source");
 }
 
-/// x op= e... on a constant. Only the operands of an expression e can have old versions. x itself is read now, so its version is not checked:
+/// x op= e... on a constant. Only the versions of the operands of an expression e are checked. x itself is read now, so its version is not checked:
 /// another thread may write other elements of its storage at the same time.
 template <class Op, class X, class... E>
 void update_constant(X& x, const E&... e) {
@@ -95,7 +95,7 @@ void update_constant(X& x, const E&... e) {
   }
 }
 
-/// Writes the tracked `e` into the memory of x. Returns an owner of this memory with the history of e. x is empty afterwards.
+/// Writes the value of the tracked `e` into the memory of x. Returns an owner of this memory with the history of e. Afterwards x is empty.
 template <class X, class E>
 auto write_tracked(X&& x, const E& e) {
   constexpr role made = role_of_v<X> == role::retained_node ? role::retained_node : role::node;
@@ -139,7 +139,7 @@ auto update_tracked(X&& x, const E&... e) {
   else return write_tracked(std::move(x), converted_to<X>(apply<operation>(as_contiguous(x), e...)));
 }
 
-/// A tracked operand makes a node of a constant, and its type changes. So the constant must be consumed.
+/// With a tracked operand a constant becomes a node, so its type changes. So the constant must be consumed.
 template <bool TakesRole>
 constexpr void check_role(add_in_place) {
   static_assert(!TakesRole, "tenure: add_: a tracked operand changes the target's type: write std::move(target).add_(x), or detach() the operand");
@@ -180,7 +180,7 @@ void update_from(later_phase, Op, X& x, const E&... e) {
       if constexpr (is_update<Op, X, E...>()) update_constant<Op>(x, e...);
   }
 }
-/// The same, but it consumes x and returns a node.
+/// x op= e... that consumes x and returns a node.
 template <class Op, class X, class... E>
   requires(!std::is_lvalue_reference_v<X>)
 auto update_from(later_phase, Op, X&& x, const E&... e) {

@@ -2,9 +2,9 @@
 // no_grad(f, xs...): f gets writable detached aliases of xs, and read-only aliases of const tensors. It may write tensors that cannot be
 // written outside, such as a leaf: no_grad([&](auto v) { v -= 0.1f * w.grad(); }, w).
 // Law: results are constants, and a view that f returns cannot be written outside; only a leaf that f makes stays a leaf. Writes raise
-// the version, as everywhere. Computations inside f are not recorded, also not with captured tensors. A tensor made from a captured tracked tensor has the type of a node but no
-// history, and a backward() that reaches it throws. A write to a captured node keeps the history of the node. All this holds for the
-// calling thread only.
+// the version, as everywhere. Computations inside f are not recorded, also not with captured tensors. A tensor made from a captured tracked tensor
+// has the type of a node but no history, and a backward() that reaches it throws. A write to a captured node keeps the history of the node. All
+// this holds for the calling thread only.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-// Whether X is a container of tensors. It is refused as a result, because it could carry a writable view out of f.
+// Whether X is a container of tensors. no_grad refuses such a result, because it could carry a writable view out of f.
 template <class X>
 inline constexpr bool holds_tensors = any_tensor<X>;
 template <template <class...> class C, class... X>
@@ -52,9 +52,9 @@ auto as_constant(R&& r) {
 
 }  // namespace detail
 
-/// Calls f with detached aliases of xs, writable except those of const tensors: no_grad([&](auto v) { v -= 0.1f * w.grad(); }, w). What f
-/// computes is not recorded, on this thread, and its results are constants. If f returns an expression, also within a tuple, pair or array,
-/// it is evaluated.
+/// Calls f with detached aliases of xs, writable except those of const tensors: no_grad([&](auto v) { v -= 0.1f * w.grad(); }, w). On this thread
+/// the computations of f are not recorded, and the results of f are constants. An expression that f returns is evaluated, also inside a tuple, pair
+/// or array.
 template <class F, class... X>
 auto no_grad(F&& f, X&&... xs) {
   constexpr bool are_tensors = (any_tensor<X> && ...);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Prints an expression, whose value is computed first; and a tuple, an array or a model of tensors, leaf by leaf.
+// Prints an expression, after computing its value, and prints a tuple, an array or a model of tensors leaf by leaf.
 #pragma once
 
 #include <iosfwd>

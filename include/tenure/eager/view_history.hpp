@@ -35,8 +35,8 @@ class view_accumulator final : public gradient_accumulator {
   accumulator_handle base_;
 };
 
-/// The history of a base after a write to the elements `where`. Their gradient goes to `region`, if it is tracked. The gradient of the
-/// other elements goes to the base before the write, if it was tracked.
+/// The history of a base after a write to the elements `where`. The gradient of these elements goes to `region`, if the written value is tracked.
+/// The gradient of the other elements goes to the base before the write, if it was tracked.
 class region_history final : public gradient_accumulator {
  public:
   region_history(dtype of, const extents& all, const layout& where, accumulator_handle base, accumulator_handle region)
