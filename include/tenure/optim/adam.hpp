@@ -19,8 +19,8 @@ struct adam {
 
   static constexpr int moments = 2;
   static constexpr bool elementwise = true;
-  /// The numbers of a step. The bias corrections depend only on the number of steps, so the host computes them. 1 - beta is computed before it is
-  /// rounded to float: a beta2 of 1 - 1e-8 is 1 there, and the variance would stay 0.
+  /// The hyperparameters of a step. The bias corrections depend only on the number of steps, so the host computes them. It also computes 1 - beta
+  /// in double: in float a beta2 of 1 - 1e-8 is 1, and the variance would stay 0.
   std::array<double, 8> hyperparameters(std::int64_t steps) const {
     const double n = static_cast<double>(steps), first = 1 - std::pow(beta1, n), second = 1 - std::pow(beta2, n);
     return {learning_rate / first, beta1, 1 - beta1, beta2, 1 - beta2, 1 / std::sqrt(second), epsilon, learning_rate * weight_decay};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A rule that gets the gradients of the whole model scaled to the norm `max_norm` where their norm is greater, as clip_by_global_norm does.
+// A rule that scales the gradients of the whole model to the norm `max_norm` if their norm is greater, as clip_by_global_norm does.
 // Law: the moments and the results are those of `rule` with clip_by_global_norm(gradients, max_norm). All hyperparameters are those of the
 // rule, and `max_norm`, which may change between steps too.
-// Cost: the updates wait for all gradients. These need memory until then, or are computed again where that is cheap.
+// Cost: the updates wait for all gradients. The gradients need memory until then, or are computed again where that is cheap.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace TENURE_NAMESPACE::optim {
 
-/// A rule that gets the gradients of the whole model scaled to the norm max_norm where their norm is greater: clipped{adam{}, 1.0}.
+/// A rule that scales the gradients of the whole model to the norm max_norm if their norm is greater: clipped{adam{}, 1.0}.
 template <class Rule>
 struct clipped : Rule {
   double max_norm = 1;
@@ -26,14 +26,14 @@ struct clipped : Rule {
     return all;
   }
 
-  /// init() gives the state before the first step, as that of the rule. update() does one step in place.
+  /// init() gives the state of the rule before the first step. update() does one step in place.
   template <class Model>
   auto init(const Model& model) const { return detail::initial_state<clipped>(model); }
   template <class Model, class Gradients, class State>
   void update(Model& model, const Gradients& gradients, State& state) const { detail::apply_update(*this, model, gradients, state); }
 
   static constexpr bool prepares = true;
-  /// The gradients that the steps of the parameters get: those that the rule prepares, clipped.
+  /// The gradients that the steps of the parameters get: the rule's prepared gradients, clipped.
   template <class Gradients, class H, class... Hyper>
   static constexpr auto prepare(const Gradients& gradients, const H& norm, const Hyper&... hyper) {
     return detail::clip_to_norm{}(detail::prepared<Rule>(gradients, hyper...), norm);
@@ -43,7 +43,7 @@ struct clipped : Rule {
   static constexpr auto step(const P& p, const P& g, const M& moments, const H&, const Hyper&... hyper) {
     return Rule::step(p, g, moments, hyper...);
   }
-  /// Of a rule with groups.
+  /// The step of leaf i, if the rule has groups.
   template <class Model, class P, class M, class H, class... Hyper>
   static constexpr auto step_of(int i, const P& p, const P& g, const M& moments, const H&, const Hyper&... hyper) {
     return detail::step_of_leaf<Rule, Model>(i, p, g, moments, hyper...);

@@ -70,7 +70,7 @@ struct recorded_step<cuda_device> {
   addresses last_;
   std::vector<std::int64_t> extents_;
   std::unique_ptr<cuda_detail::graph> graph_;
-  // A step that waits for the device, as for a computed index, can never be recorded. If memory was short, a later recording can succeed.
+  // A step that waits for the device, as for a computed index, can never be recorded. After a lack of memory a later recording can succeed.
   static constexpr int max_refusals = 3;
   int refusals_ = 0;  // consecutive failures to record
 };

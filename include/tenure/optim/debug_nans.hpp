@@ -26,8 +26,8 @@ struct watched_trainer {
 
 }  // namespace detail
 
-/// The same for a training step. Where it throws, model and state are as they were before the step.
-/// Cost: a second place for all results of the step.
+/// debug_nans for a training step. If it throws, model and state are as they were before the step.
+/// Cost: memory for a second copy of all results of the step.
 template <class Loss, class Rule, class Execution>
 auto debug_nans(const trainer<Loss, Rule, Execution>& step, std::vector<std::string> names = {}) {
   return detail::watched_trainer<Loss, Rule, Execution>{step, std::move(names)};

@@ -15,8 +15,8 @@
 
 namespace TENURE_NAMESPACE::optim {
 
-/// The parameters for which `selects(name, shape)` is true have the hyperparameters of `rule`. The name is that in a file, "layers.0.w", as
-/// a std::string_view. The shape is a tn::extents; stacked layers have one axis more. `selects` captures nothing.
+/// The parameters for which `selects(name, shape)` is true have the hyperparameters of `rule`. The name is the one in a file, such as "layers.0.w",
+/// as a std::string_view. The shape is a tn::extents; stacked layers have one more axis. `selects` captures nothing.
 template <class Selector, class Rule>
 struct group {
   Selector selects;
@@ -25,7 +25,7 @@ struct group {
 template <class Selector, class Rule>
 group(Selector, Rule) -> group<Selector, Rule>;
 
-/// A selector: biases and gains, which have one axis at most.
+/// Selects biases and gains: the parameters with at most one axis.
 struct select_vectors {
   constexpr bool operator()(std::string_view, const extents& shape) const { return shape.rank < 2; }
 };
@@ -33,7 +33,7 @@ inline constexpr select_vectors vectors{};
 
 namespace detail {
 
-/// The name of a leaf while a tree is visited. It is cut, and `fits` is false, where it has more characters than there are.
+/// The name of a leaf while a tree is visited. A name of more than `most` characters is cut, and `fits` is false.
 struct leaf_path {
   static constexpr int most = 256;
   char text[most] = {};
@@ -79,7 +79,7 @@ struct chosen_groups {
   std::array<int, static_cast<std::size_t>(Leaves)> of{};
   bool names_fit = true;
 };
-/// The group of each leaf of the model: 0 for the rule of the others, then the first group that selects it.
+/// The group of each leaf of the model: the number of the first group that selects it, counted from 1. 0 is the rule for all other leaves.
 template <class Model, class... Selector>
 inline constexpr auto groups_of_leaves = [] {
   chosen_groups<tree<Model>::leaves> all;
@@ -101,7 +101,7 @@ constexpr bool is_used(const std::array<int, N>& of) {
   return false;
 }
 
-/// Whether each group selects some parameter, by its whole name. If not, a static_assert says which one does not.
+/// Whether each group selects at least one parameter, and all names fit into leaf_path. If not, a static_assert names the group.
 template <class Model, class... Selector, std::size_t... I>
 constexpr void require_members(std::index_sequence<I...>) {
   constexpr bool names_fit = groups_of_leaves<Model, Selector...>.names_fit;
@@ -136,9 +136,9 @@ constexpr bool is_selector() {
 
 }  // namespace detail
 
-/// A rule that has its own hyperparameters for each group: groups{adam{...}, group{vectors, adam{.weight_decay = 0}}}. The first rule is
-/// that of the parameters in no group. All have one type. `others` and `rule<I>()` are the rules, and for_each_rule calls a function with
-/// each of them, as for a schedule. A group without a parameter does not compile.
+/// A rule that has its own hyperparameters for each group: groups{adam{...}, group{vectors, adam{.weight_decay = 0}}}. The first rule is for the
+/// parameters in no group. All rules have one type. `others` and `rule<I>()` are the rules, and for_each_rule calls a function with each rule, for
+/// example for a schedule. A group without a parameter does not compile.
 template <class Rule, class... Group>
 struct groups {
   static_assert((std::is_same_v<Rule, detail::rule_of<Group>> && ...),
@@ -168,7 +168,7 @@ struct groups {
   static constexpr int moments = Rule::moments;
   static constexpr bool is_grouped = true;
 
-  /// The hyperparameters of the rule of the other parameters, then those of each group.
+  /// The hyperparameters of `others`, then those of the rule of each group.
   auto hyperparameters(std::int64_t steps) const {
     constexpr std::size_t each = std::tuple_size_v<decltype(others.hyperparameters(steps))>;
     std::array<double, each*(sizeof...(Group) + 1)> all{};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // L-BFGS: minimize(f, lbfgs{...})(model, data...) for smooth functions of a whole data set: fits, calibrations, small models. Two-loop
 // recursion over the last `history` steps, and a line search for the strong Wolfe conditions (Nocedal and Wright, Numerical Optimization,
-// algorithms 3.5, 3.6 and 7.5). Law: the same arguments give the same bits. From one iteration to the next the value rises by its rounding
-// at most. If a call throws, the model is unchanged. Cost: an iteration is 1 to 3 evaluations of value and gradient, and one pass over 3
-// vectors for each of 2 * history + 2 products, which are sums in float64: the square of a large float32 gradient overflows in float32. The
-// memory is 2 * history + 5 times that of the model, taken once a call.
+// algorithms 3.5, 3.6 and 7.5). Law: the same arguments give the same bits. From one iteration to the next the value rises by its rounding at most.
+// If a call throws, the model is unchanged. Cost: an iteration is 1 to 3 evaluations of value and gradient, and one pass over 3 vectors for each of
+// 2 * history + 2 products. The products are sums in float64, because the square of a large float32 gradient overflows in float32.
+// The memory is 2 * history + 5 times the memory of the model, allocated once in each call.
 #pragma once
 
 #include <cmath>
@@ -18,14 +18,14 @@
 namespace TENURE_NAMESPACE {
 namespace optim {
 
-/// Why a minimization stopped: the gradient or the change of the value fell below its tolerance, most_iterations were done, or the line
-/// search found no lower value: then the rest is rounding, or the gradient is not that of the function.
+/// Why a minimization stopped: the gradient or the change of the value fell below its tolerance, max_iterations were done, or the line search found
+/// no lower value. In the last case only rounding is left, or the gradient is not the gradient of the function.
 enum class stop { gradient, value, iterations, search };
 
 /// The result of minimize().
 struct minimum {
   double value = 0;          ///< f at the model
-  double gradient_norm = 0;  ///< the norm of its gradient there
+  double gradient_norm = 0;  ///< the norm of the gradient at the model
   int iterations = 0;
   int evaluations = 0;  ///< of value and gradient
   stop why = stop::iterations;
@@ -38,15 +38,15 @@ struct minimum {
 struct lbfgs {
   int history = 10;
   int most_iterations = 200;
-  double gradient_tolerance = 1e-6;                    ///< it stops where norm(gradient) is at most this
-  double value_tolerance = 1e-9;                       ///< and where an iteration lowers the value by at most this part of it
+  double gradient_tolerance = 1e-6;                    ///< stops if norm(gradient) is at most this
+  double value_tolerance = 1e-9;                       ///< stops if an iteration lowers the value by at most this part of the value
   double sufficient_decrease = 1e-4, curvature = 0.9;  ///< c1 and c2 of the strong Wolfe conditions, 0 < c1 < c2 < 1
   int most_evaluations = 25;                           ///< of a line search
 };
 
 namespace detail {
 
-/// The sum of the products of all elements of two trees, in float64. Leaves at one place have equal extents, also if these are known at run time only.
+/// The sum of the products of all elements of two trees, in float64. Leaves at the same place have equal extents, even if known only at run time.
 template <class M>
 constexpr auto inner_product(const M& a, const M& b) {
   ops::value total;
@@ -60,7 +60,7 @@ constexpr auto inner_product(const M& a, const M& b) {
   return traced<double, shape<>>{total.graph, total.id};
 }
 
-/// (x, direction, t, data...) -> value and slope along the direction at x + t * direction, |gradient|^2, the gradient and the point.
+/// (x, direction, t, data...) -> the value and the slope along `direction` at x + t * direction, |gradient|^2, the gradient and the point.
 template <class F>
 struct trial_of {
   template <class M, class T, class... Data>
@@ -72,7 +72,7 @@ struct trial_of {
     else return std::tuple{std::get<0>(result), inner_product(gradient, direction), inner_product(gradient, gradient), gradient, point};
   }
 };
-/// The last step, and its change of the gradient, with their products.
+/// The last step, the change of the gradient in this step, and their products.
 struct curvature_pair {
   template <class M>
   constexpr auto operator()(const M& to, const M& from, const M& gradient, const M& before) const {
@@ -81,7 +81,7 @@ struct curvature_pair {
     return std::tuple{s, y, inner_product(s, y), inner_product(y, y)};
   }
 };
-/// One turn of the two-loop recursion: q = scale * (q + a * v), and its product with the next vector.
+/// One iteration of the two-loop recursion: q = scale * (q + a * v), and the product of this with the next vector.
 struct recursion_turn {
   template <class M, class T>
   constexpr auto operator()(const M& q, const T& a, const M& v, const T& scale, const M& next) const {
@@ -96,13 +96,12 @@ struct same_tree {
   }
 };
 
-/// A point of the line search. Where value, slope or gradient is not finite, value and slope are NaN: such a point is too far.
+/// A point of the line search. If its value, slope or gradient is not finite, value and slope are NaN: then the step was too long.
 struct search_point {
   double t = 0, value = 0, slope = 0;
 };
 
-/// The minimizer of the cubic through two points with their slopes, kept inside the middle 80 % between them. The middle where there is
-/// none.
+/// The minimizer of the cubic through two points with their slopes. If there is none in the middle 80 % between the points, the midpoint.
 inline double between(const search_point& a, const search_point& b) {
   const double middle = (a.t + b.t) / 2;
   if (std::isnan(b.value)) return middle;
@@ -114,9 +113,9 @@ inline double between(const search_point& a, const search_point& b) {
   return part >= 0.1 && part <= 0.9 ? t : middle;
 }
 
-/// Finds a step with the strong Wolfe conditions. evaluate(t) gives the point at t, and the accepted one is evaluated last. t is 0 where no
-/// step lowers the value. Values that differ by at most `rounding` say nothing, so there the slopes decide (Hager and Zhang's approximate
-/// conditions, 2005).
+/// Finds a step with the strong Wolfe conditions. evaluate(t) gives the point at t, and the accepted point is evaluated last. The result has t = 0
+/// if no step lowers the value. A difference of values of at most `rounding` says nothing, so there the slopes decide (Hager and Zhang's
+/// approximate conditions, 2005).
 template <class Evaluate>
 search_point line_search(const lbfgs& o, const search_point& start, double first, double rounding, Evaluate&& evaluate) {
   int left = o.most_evaluations;
@@ -128,7 +127,7 @@ search_point line_search(const lbfgs& o, const search_point& start, double first
     return !is_close && !(is_lower(p) && p.value < low.value);
   };
 
-  // Longer steps until a minimum lies between `low` and `high`.
+  // Doubles the step until a minimum lies between `low` and `high`.
   bool is_bracketed = false;
   double last = 0;
   for (double t = first; left > 0 && !is_bracketed; t *= 2) {
@@ -170,8 +169,8 @@ class minimizer {
  public:
   explicit minimizer(optim::lbfgs o, Execution on = {}) : options(o), execution(on) {}
 
-  /// Changes the model, a model, a tuple or a tensor, to a minimum of f(model, data...), and returns what was reached. Throws an error
-  /// where the value or the norm of the gradient is NaN or infinite at the start; elsewhere such a point counts as too far.
+  /// Moves the model (a model, a tuple or a tensor) to a minimum of f(model, data...), and returns what was reached. Throws an error if the value
+  /// or the norm of the gradient is NaN or infinite at the start. Later, such a point counts as too far.
   template <class Model, class... Data>
   optim::minimum operator()(Model& model, const Data&... data) const {
     constexpr bool captures_nothing = std::is_empty_v<F>;
@@ -225,7 +224,7 @@ class minimizer {
       if (reached.iterations == options.most_iterations) return give(optim::stop::iterations);
 
       const std::size_t kept = pairs.size();
-      const auto place = [&](std::size_t i) { return (count - kept + i) % weights.size(); };  // of the i-th oldest
+      const auto place = [&](std::size_t i) { return (count - kept + i) % weights.size(); };  // the position of the i-th oldest pair
       const auto step_of = [&](std::size_t i) -> const Model& { return std::get<0>(pairs[place(i)]); };
       const auto change_of = [&](std::size_t i) -> const Model& { return std::get<1>(pairs[place(i)]); };
       const auto take = [&](const Model& q, double a, const Model& v, double scale, const Model& next) {
@@ -239,7 +238,7 @@ class minimizer {
       }
       for (std::size_t i = 0; i < kept; ++i)
         along = take(direction, alphas[i] - weights[place(i)] * along, step_of(i), 1.0, i + 1 < kept ? change_of(i + 1) : gradient);
-      if (!(along < 0 && std::isfinite(along))) {  // rounding: begin again with the gradient
+      if (!(along < 0 && std::isfinite(along))) {  // rounding errors: begin again with the gradient
         if (kept == 0) return give(optim::stop::search);
         pairs.clear();
         count = 0;
@@ -274,7 +273,7 @@ class minimizer {
           weights[newest] = 1 / sy;
           initial_scale = sy / yy;
           ++count;
-        } else {  // no curvature, which would make the direction no descent
+        } else {  // without positive curvature the direction would not be a descent
           pairs.clear();
           count = 0;
         }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// train_step(loss, rule, micro_batches<N>): one step of the rule, with the gradients of N parts of the data, one part after the other. The
-// parts are a loop of the graph, which has the body of one part, and adds the gradients to its carry in place. Law: loss, model and state
-// are those of the step with all data at once, up to rounding, where the loss is a mean over samples. Only an argument with one row for
-// each sample is cut; an array of any other first extent says by a mark what a part gets of it, because a guess would change the loss.
-// Cost: the memory between forward and backward is that of one part, and the gradients take three times that of the model: their sum, its
-// zeros at the start, and the gradients of a part. The loop reads the weights N times.
+// train_step(loss, rule, micro_batches<N>): one step of the rule, with the gradients of N parts of the data, one part after the other. The parts
+// are a loop in the graph. Its body computes one part, and adds the gradients to its carry in place. Law: loss, model and state are those of the
+// step with all data at once, up to rounding, where the loss is a mean over samples. Only an argument with one row for each sample is cut. Any
+// other array needs a mark that says what a part gets of it, because a guess would change the loss. Cost: the memory between forward and backward
+// is that of one part. The gradients take three times the memory of the model: their sum, the zeros at the start, and the gradients of a part. The
+// loop reads the weights N times.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct every_part {};
 
 namespace optim::detail {
 
-/// The loss of a step with N parts. The trainer makes none of it.
+/// The type of the loss of a step with N parts. The trainer makes no object of it.
 template <class Loss, std::int64_t N, class... Mark>
 struct in_parts {};
 
@@ -72,7 +72,7 @@ constexpr bool are_named(std::tuple<Mark...>*, std::size_t arguments) {
   return found == (0 + ... + mark_traits<Mark>::count);
 }
 
-/// The number of samples: the first extent of the first argument that is cut. 0 where there is none.
+/// The number of samples: the first extent of the first argument that is cut. 0 if none is cut.
 template <class Marks, class... Data>
 constexpr std::int64_t samples_of() {
   std::int64_t found = 0;
@@ -86,7 +86,7 @@ constexpr std::int64_t samples_of() {
   return found;
 }
 
-/// Whether each argument with this share has this first extent.
+/// Whether the first extent of each argument with this share is `rows`.
 template <share Share, class Marks, class... Data>
 constexpr bool have_rows(std::int64_t rows) {
   bool all = true;
@@ -127,8 +127,8 @@ constexpr bool are_divisible() {
   return false;
 }
 
-/// An argument as the xs of the loop: cut into [N, samples / N, ...], or as it is where it has one row for each part. What goes to every
-/// part is no xs.
+/// An argument as an xs of the loop: cut into [N, samples / N, ...], or unchanged if it has one row for each part. An argument that goes to every
+/// part as a whole is not an xs.
 template <std::int64_t N, share Share, class T, std::int64_t... Extents>
 constexpr auto xs_of(const traced<T, shape<Extents...>>& x) {
   if constexpr (Share == share::all) return std::tuple{};
@@ -192,15 +192,14 @@ struct number_of_parts {};
 
 }  // namespace optim::detail
 
-/// The number of parts of a step: train_step(loss, rule, micro_batches<4>). An argument after the state has the samples along its first
-/// axis, of a static extent that N divides, and is cut. A number goes to every part. Any other argument has a mark: micro_batches<4,
-/// each_part<3>, every_part<4>> gives each part its row of argument 3 of the loss, as split_key<4>(key), and all of argument 4. The loss is
-/// a mean over samples.
+/// The number of parts of a step: train_step(loss, rule, micro_batches<4>). An argument after the state that has the samples along its first axis
+/// is cut; this extent is static, and N divides it. A number goes to every part. Any other argument has a mark: micro_batches<4, each_part<3>,
+/// every_part<4>> gives each part its row of argument 3 of the loss, as split_key<4>(key), and all of argument 4. The loss is a mean over samples.
 template <std::int64_t N, class... Mark>
   requires(optim::detail::mark_traits<Mark>::is_mark && ...)
 inline constexpr optim::detail::number_of_parts<N, Mark...> micro_batches{};
 
-/// train_step(loss, rule), which computes the gradients of N parts of the data one after the other, see micro_batches.
+/// train_step(loss, rule) that computes the gradients of N parts of the data one after the other; see micro_batches.
 template <class Loss, class Rule, std::int64_t N, class... Mark, class Execution = inherited>
 auto train_step(Loss, Rule rule, optim::detail::number_of_parts<N, Mark...>, Execution on = {}) {
   // A loss that captures something gets the message of the trainer.

@@ -30,7 +30,7 @@ struct profiled_trainer {
 
 }  // namespace detail
 
-/// The same for a training step: it takes `runs` steps, which train the model.
+/// profile for a training step. It runs `runs` steps, which train the model.
 template <class Loss, class Rule, class Execution>
 auto profile(const trainer<Loss, Rule, Execution>& step, int runs = 20) { return detail::profiled_trainer<Loss, Rule, Execution>{step, runs}; }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // The part that optimizers share. A rule is an aggregate of hyperparameters with one traced step for one parameter:
 //   static auto step(parameter, gradient, std::array<moment, N>, hyperparameters...) -> {parameter, moments...}
-// It also has `moments`, the number of moments, and hyperparameters(steps), the numbers of a step. `elementwise` = true says that the step
-// computes each element of a parameter by itself, so that a part of it can be updated alone. With `prepares` = true it has
-// prepare(gradients, hyperparameters...) too, which returns the gradients that the steps get. With `is_grouped` = true it has step_of<Model>(i,
-// ...) in place of step, which also gets the number of the leaf. update() applies the rule to a whole model in
-// place, as one compiled function. train_step() compiles loss, gradient and rule together. Hyperparameters are run-time numbers, so a schedule
-// can change them without a new compilation.
+// It also has `moments`, the number of moments, and hyperparameters(steps), the numbers of a step. `elementwise` = true says that the step computes
+// each element of a parameter by itself, so that a part of a parameter can be updated alone. A rule with `prepares` = true also has
+// prepare(gradients, hyperparameters...), which returns the gradients that the steps get. A rule with `is_grouped` = true has step_of<Model>(i,
+// ...) in place of step; i is the number of the leaf. update() applies the rule to a whole model in place, as one compiled function. train_step()
+// compiles loss, gradient and rule together. Hyperparameters are run-time numbers, so a schedule can change them without a new compilation.
 #pragma once
 
 #include <tenure/eager/deepcopy.hpp>
@@ -33,7 +32,7 @@ auto zeros_like_tree(const X& x) {
   std::array<extents, tree<X>::leaves + 1> of_leaf;
   std::size_t i = 0;
   for_each_leaf(x, [&](const auto& leaf) {
-    if constexpr (requires { leaf.extents(); }) of_leaf[i] = leaf.extents();  // not of a number, which a message refuses later
+    if constexpr (requires { leaf.extents(); }) of_leaf[i] = leaf.extents();  // a number has no extents; a message refuses it later
     ++i;
   });
   i = 0;
@@ -127,7 +126,7 @@ constexpr bool are_leaves_of() {
   if constexpr (tree<Given>::leaves != tree<Model>::leaves) return false;
   else return first_mismatch<Model, Given>().fits();
 }
-/// Whether the gradients are those of such a model. If not, a static_assert says so, and compilers print both types.
+/// Whether the gradients have the leaves of the model. If not, a static_assert says so, and compilers print both types.
 template <class Gradients, class Model>
 constexpr bool are_gradients_of() {
   if constexpr (!tree<Gradients>::is_tree) {
@@ -138,7 +137,7 @@ constexpr bool are_gradients_of() {
     return are;
   }
 }
-/// Whether the moments are those of such a model. If not, a static_assert says so, and compilers print both types.
+/// Whether each moment has the leaves of the model. If not, a static_assert says so, and compilers print both types.
 template <class Moments, class Model>
 constexpr bool are_moments_of() {
   constexpr bool are = are_leaves_of<Moments, std::array<Model, std::tuple_size_v<Moments>>>();
@@ -155,14 +154,14 @@ constexpr bool is_state() {
   else return false;
 }
 
-/// The same, and whether it is one for such a model.
+/// Whether S is a state of the rule that may be written, and is for such a model.
 template <class Rule, class Model, class S>
 constexpr bool is_state_for() {
   if constexpr (!is_state<Rule, S>()) return false;
   else return are_moments_of<std::remove_cvref_t<decltype(S::moments)>, Model>();
 }
 
-/// Parameters that are leaves, as constants over the same memory. So a rule can write them, as code inside no_grad can.
+/// Parameters that are leaves become constants over the same memory. So a rule can write them, as code inside no_grad can.
 template <class Model>
 auto values_of(const Model& model) {
   const auto value = []<class L, class X>(element_tag<L>, const X& x) -> L {
@@ -191,7 +190,7 @@ void apply_update(const Rule& rule, Model& model, const Gradients& gradients, St
   }
 }
 
-/// The loss and its gradients with respect to the model. micro_batches.hpp has another one.
+/// The loss and its gradients with respect to the model. micro_batches.hpp specializes this for a loss in parts.
 template <class Loss>
 struct loss_and_gradients : value_and_grad_of<Loss, 0> {};
 
@@ -212,7 +211,7 @@ struct train_step_of {
 
 namespace TENURE_NAMESPACE {
 
-/// The state on a device, and a copy of a state. What a GPU recorded of the last step is not copied.
+/// Copies a state to a device; deepcopy() copies it on its device. The step that a GPU has recorded is not copied.
 template <class Model, int N, any_device D>
 auto to(const optim::state<Model, N>& s, D device) {
   auto moments = to(s.moments, device);
@@ -242,7 +241,7 @@ class trainer {
     else return after_error();
   }
 
-  /// A message, for a step without a state.
+  /// Gives the message for a step without a state.
   template <class Model>
   auto operator()(Model&) const {
     static_cast<void>(optim::detail::is_state<Rule, Model>());
@@ -273,8 +272,8 @@ class trainer {
   [[no_unique_address]] Execution execution;
 
  private:
-  /// The program has the type of the loss, and not the object. If the loss has values, the model no parameters, or the state is none, a
-  /// static_assert says so.
+  /// Whether the step compiles. The program has the type of the loss and not the object. If the loss captures values, the model has no parameters,
+  /// or `State` is not a state of the rule, a static_assert says so.
   template <class Model, class State>
   static constexpr bool is_possible() {
     constexpr bool captures_nothing = std::is_empty_v<Loss>;
@@ -311,7 +310,7 @@ class trainer {
 
 /// train_step(loss, rule) is one training step as one compiled function: step(model, state, data...) computes loss(model, data...) and its
 /// gradient, updates the model and the state of `rule.init(model)` in place, and returns the loss before the update. The loss is a scalar
-/// of floating type and captures nothing. Throws shape_error, before anything is written, where run-time extents differ.
+/// of floating type and captures nothing. Throws shape_error, before anything is written, if run-time extents differ.
 template <class Loss, class Rule, class Execution = inherited>
 auto train_step(Loss, Rule rule, Execution on = {}) {
   constexpr bool is_rule = requires { Rule::moments; };

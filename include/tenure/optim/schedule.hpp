@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A learning rate that depends on the number of steps: `step.rule.learning_rate = rate(state.steps)` before each step, where step is what
-// train_step returned. It holds a copy of the rule.
+// A learning rate that depends on the number of steps: set `step.rule.learning_rate = rate(state.steps)` before each step. `step` is what
+// train_step returned; it holds a copy of the rule.
 #pragma once
 
 #include <cmath>
@@ -11,9 +11,8 @@
 
 namespace TENURE_NAMESPACE::optim {
 
-/// Grows linearly up to `peak`, which it reaches after `warmup` steps, and falls along half a period of the cosine to `end`, which it reaches
-/// after `steps` steps, those of the warm-up included, and keeps. The first step, whose number is 0, has peak / (warmup + 1). Throws an error if
-/// steps <= 0.
+/// Grows linearly to `peak` in the first `warmup` steps, and then falls along half a period of the cosine. It is `end` after `steps` steps, warm-up
+/// included, and stays there. The first step, whose number is 0, has peak / (warmup + 1). Throws an error if steps <= 0.
 struct warmup_cosine {
   double peak = 1e-3;
   std::int64_t warmup = 0;
