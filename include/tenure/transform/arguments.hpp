@@ -43,7 +43,7 @@ inline void bind_symbols(const ir::graph_view& g, const leaf_argument* arguments
   const auto value = [&](std::int64_t e) { return is_static(e) ? e : symbols[ir::symbol_of_extent(e)]; };
   for (int i = 0; i < g.symbol_count; ++i) {
     const ir::symbol& s = g.symbols[i];
-    const std::int64_t a = value(s.a), b = value(s.b);  // static for an argument and an axis
+    const std::int64_t a = value(s.a), b = value(s.b);  // an argument and an axis are static
     switch (s.what) {
       case ir::symbol::kind::argument: symbols[i] = arguments[a].shape[static_cast<int>(b)]; break;
       case ir::symbol::kind::stride: symbols[i] = arguments[a].strides[static_cast<int>(b)]; break;
@@ -70,19 +70,19 @@ void collect(const X& x, leaf_argument*& at) {
   });
 }
 
-/// An argument of a call. A number is copied: it may be an element of the memory that into() writes, v[0] of a vector v. One of a type that no
-/// tensor holds (long double, unsigned, short, ...) becomes the element type that stands for it.
+/// An argument of a call. A number is copied, because into() may write the memory that it is in, such as v[0] of a vector v. A number of a type
+/// that no tensor holds (long double, unsigned, short, ...) becomes the element type that stands for this type.
 template <class X>
 decltype(auto) as_argument(const X& x) {
   if constexpr (scalar<X>) return static_cast<std::conditional_t<element<X>, X, typename leaf_type<X>::element_type>>(x);
   else return (x);
 }
 
-/// Memory for the copy of a number within a tuple, an array or a model: into() may write where it is, as s[0] of a std::array s.
+/// Memory for the copy of a number in a tuple, an array or a model: into() may write the original, such as s[0] of a std::array s.
 struct alignas(std::int64_t) number_copy {
   unsigned char bytes[sizeof(std::int64_t)];
 };
-/// At least the number of numbers within such arguments.
+/// An upper bound of the number of numbers in the trees among these arguments.
 template <class... X>
 inline constexpr int numbers_in_trees = (0 + ... + (tree<X>::has_numbers && !scalar<X> ? tree<X>::leaves : 0));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// A body while it is traced: the iteration of a loop, a branch, or the function of one sample.
+// A body while it is traced: one iteration of a loop, a branch, or the function of one sample.
 #pragma once
 
 #include <tenure/passes/batch.hpp>
@@ -12,7 +12,7 @@ struct common_axis {
   std::int64_t extent = dyn;
   bool exists = true, agrees = true, any = false;
 
-  /// Takes the leaves of X. A negative axis counts from the end.
+  /// Adds the leaves of X. A negative axis counts from the end.
   template <class X>
   constexpr void look(int axis) {
     leaf_description leaves[tree<X>::leaves + 1];
@@ -72,7 +72,7 @@ class body_trace {
   constexpr void returns(const Y& y) {
     for_each_leaf(y, [&](const auto& leaf) { outputs_.push_back(leaf.id); });
   }
-  /// The same for a carry, whose run-time extents must be those of the carry that the body takes.
+  /// returns() for a carry. Its run-time extents must be those of the carry that the body takes.
   template <class C>
   constexpr void returns_carry(const C& carry) {
     int i = 0;
@@ -82,12 +82,12 @@ class body_trace {
     });
     returns(carry);
   }
-  /// Cuts off the body and returns its number. Appends its captures to `captured` and sets their number.
+  /// Outlines the body and returns its number. Appends its captures to `captured` and sets `captures` to their number.
   constexpr int finish(ir::array<ir::node_id>& captured, int& captures) { return finish(captured, captures, ir::builder::no_branch); }
-  /// The same for a branch.
+  /// finish() for a branch.
   constexpr int finish_branch(ir::array<ir::node_id>& captured, int& captures) { return finish(captured, captures, first_bound_); }
-  /// Puts the body for a batch of samples in the place of the body. `inputs` are the samples of each input, and the captures are shared.
-  /// The results have type Y, with the axis of the samples as axis 0.
+  /// Replaces the body by its form for a batch of samples. `inputs` are the samples of each input, and all samples share the captures. The results
+  /// have type Y, with the samples along axis 0.
   template <class Y>
   constexpr Y for_samples(ir::array<passes::batch_value> inputs, std::int64_t extent) {
     ir::array<ir::node_id> captured;

@@ -32,9 +32,9 @@ constexpr bool is_callable() {
 
 #if TENURE_DEBUG_NANS
 class nan_watch;
-/// The watcher of the calls of this thread, or null.
+/// Watches the calls of this thread, or is null.
 inline constinit thread_local const nan_watch* current_nan_watch = nullptr;
-/// Runs a program and looks at its results, see debug_nans.hpp.
+/// Runs a program and checks that its results are finite, see debug_nans.hpp.
 template <class Program, class BeforeWriting>
 void run_watched(const nan_watch& watch, const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing);
 #endif

@@ -11,8 +11,8 @@ namespace TENURE_NAMESPACE::detail {
 
 // ---- the function --------------------------------------------------------------------------------------------------
 
-/// A transform: a function object F that calls another function, F::transformed. Its accepts<X...>() tells whether it takes these traced
-/// arguments, and has the messages. Its results<N> is the number of values that it returns for N arguments.
+/// A transform: a function object F that calls another function, F::transformed. F::accepts<X...>() tells whether F takes these traced arguments,
+/// and has the messages. F::results<N> is the number of values that F returns for N arguments.
 template <class F>
 concept transform = requires { typename F::transformed; };
 
@@ -58,7 +58,7 @@ constexpr ir::builder& graph_of_arguments(const X&... x) {
   return *g;
 }
 
-/// An argument of a call within a trace. Its plain numbers, the results of factories and expressions of them become constants of the graph.
+/// An argument of a call within a trace. Plain numbers, results of factories, and expressions of these become constants of the graph.
 template <class X>
 constexpr decltype(auto) as_traced(ir::builder& g, const X& x) {
   if constexpr (may_be_constant_expression<X>) {
@@ -74,7 +74,7 @@ constexpr decltype(auto) as_traced(ir::builder& g, const X& x) {
       using E = typename leaf_type<given>::element_type;
       if constexpr (is_traced_v<given>) ids.push_back(leaf.id);
       else if constexpr (may_be_constant<given>) ids.push_back(constant_of(g, leaf).id);
-      else if constexpr (any_tensor<given>) ids.push_back(g.constant(dtype_v<E>, g.intern(shape_of_t<given>::value), 0));  // is refused
+      else if constexpr (any_tensor<given>) ids.push_back(g.constant(dtype_v<E>, g.intern(shape_of_t<given>::value), 0));  // is_argument refuses it
       else ids.push_back(lift<traced<E, shape<>>>(g, number::convert<E>(leaf)).id);
     });
     int i = 0;
@@ -83,8 +83,8 @@ constexpr decltype(auto) as_traced(ir::builder& g, const X& x) {
   }
 }
 
-/// Whether a traced function may return R. If not, a static_assert gives the reason. One whose parameters have types of their own got
-/// numbers or tensors that its arguments convert to.
+/// Whether a traced function may return R. If not, a static_assert gives the reason. `HasTypedParameters`: the parameters of the function are not
+/// `auto`, so the traced arguments were converted to numbers or tensors.
 template <class R, bool HasTypedParameters = false>
 constexpr bool is_result() {
   if constexpr (std::is_void_v<R>) {
@@ -186,7 +186,7 @@ constexpr bool is_traceable() {
 
 // ---- targets of into() ---------------------------------------------------------------------------------------------
 
-/// The first target that does not fit its result, with the two numbers that differ. The other pairs of numbers are equal.
+/// The first target that does not fit its result, and the two values that differ: element types, ranks or extents. The other pairs are equal.
 struct target_mismatch {
   int target = 0;
   dtype given = dtype::boolean, wanted = dtype::boolean;
@@ -231,7 +231,7 @@ constexpr void check_extent() {
 /// Why a call may not write to a target.
 enum class target_fault { none, read_only, leaf, view, node, temporary };
 
-/// The first fault of a target that is not among the allowed ones. Target is an rvalue type where the call got a temporary.
+/// The first fault of a target, except the allowed faults. Target is an rvalue type if the call got a temporary.
 template <class Target, target_fault... Allowed>
 constexpr target_fault fault_of_target() {
   using given = std::remove_reference_t<Target>;
@@ -255,7 +255,7 @@ constexpr target_fault first_target_fault() {
   return first;
 }
 
-/// Whether the types of the results fit the targets. If not, a static_assert gives the reason. The call compares run-time extents.
+/// Whether the types of the results fit the targets. If not, a static_assert gives the reason. Run-time extents are compared in the call.
 template <class Results, class... Target>
 constexpr bool are_targets() {
   using given = std::tuple<std::remove_cvref_t<Target>...>;
@@ -298,7 +298,7 @@ template <class F, class... X>
 auto refused_call(const X&...) {
   return refused<F, sizeof...(X)>([] { return after_error(); });
 }
-/// The same in a trace: zeros in the graph of the arguments.
+/// The result of a refused call in a trace: zeros in the graph of the arguments.
 template <class F, class... X>
 constexpr auto refused_in_trace(const X&... x) {
   ir::builder& g = graph_of_arguments(x...);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// checkpoint(f): a function of which reverse mode keeps only the inputs. The backward pass computes what it reads of f again, when it needs
-// it. Law: checkpoint changes no value and no gradient but for rounding. Cost: the time of f once more for each gradient through it.
+// checkpoint(f): a function of which reverse mode keeps only the inputs. When the backward pass needs another value of f, it computes the value
+// again. Law: checkpoint changes no value and no gradient but for rounding. Cost: the time of f once more for each gradient through it.
 // Source: the meaning of jax.checkpoint.
 #pragma once
 
@@ -47,7 +47,7 @@ struct checkpoint_of {
     }
     kept.bodies[0] = g.outline_written(first, {}, outputs, captured);
     kept.captures[0] = captured.size();
-    // The body stands beside the graph for the backward pass. Here its nodes are part of the function around it.
+    // For the backward pass the body stays outlined. Here its nodes are also inlined into the function around it.
     const ir::array<ir::node_id> here = g.inline_body(kept.bodies[0], captured, ir::builder::bounds::as_written);
     ir::array<ir::node_id> operands;
     {
@@ -62,7 +62,7 @@ struct checkpoint_of {
 
 }  // namespace detail
 
-/// checkpoint(f)(x...) is f(x...). Reverse mode keeps nothing from within f for the backward pass.
+/// checkpoint(f)(x...) is f(x...). Reverse mode keeps no value from inside f for the backward pass.
 template <class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto checkpoint(F f, Execution on = {}) {

@@ -19,11 +19,11 @@ template <class Program, class Device>
 struct plan;
 
 namespace detail {
-/// Whether F is a transform like grad. Called directly it returns values, without a history.
+/// Whether F is a transform like grad. A direct call of F returns values, without a history.
 template <class F>
 inline constexpr bool returns_derivatives = requires { F::gives_derivatives; };
 
-/// Such a transform inside compile(): its results join the history, as those of every other function.
+/// A transform like grad inside compile(): its results join the history, as the results of any other function do.
 template <class F>
 struct derivative_in_history {
   using transformed = F;
@@ -82,8 +82,8 @@ struct compiled {
   }
 
   /// f.into(r...)(x...) computes into existing tensors and allocates nothing: tensors that own their memory, views of them, and tensors over
-  /// foreign memory. A target may be an argument or overlap one; two targets may not overlap. f.into(r...).copied_bytes(x...) is the cost
-  /// of strides and overlaps, see into_call.
+  /// foreign memory. A target may be an argument or overlap one; two targets may not overlap. f.into(r...).copied_bytes(x...) is the number of
+  /// bytes that are copied because of strides and overlaps, see into_call.
   template <class... R>
   auto into(R&&... r) const { return detail::into_call<F, Execution, R...>(execution, static_cast<R&&>(r)...); }
 
@@ -116,7 +116,7 @@ struct compiled {
 
 namespace detail {
 
-/// The function to trace. For a compiled function it is the function without its execution.
+/// The function to trace. Of a compiled function, it is the function without the execution.
 template <class F>
 constexpr F traced_function(F f) { return f; }
 template <class F, class Execution>
@@ -136,12 +136,12 @@ constexpr auto compiled_with_history(F f, Execution on) {
 }  // namespace detail
 
 namespace detail {
-/// X is what a function computes with, or a number of an argument or axis, and so neither a function nor an execution.
+/// X is a tensor, an expression, a number or a traced value, and so neither a function nor an execution.
 template <class X>
 concept any_value = any_tensor<X> || expression<X> || scalar<X> || is_traced_v<std::remove_cvref_t<X>>;
 }  // namespace detail
 
-/// Compiles a function. With tracked arguments its results join the history, also those of compile(grad(f)), whereas grad(f) returns values.
+/// Compiles a function. With tracked arguments its results join the history, also for compile(grad(f)). grad(f) itself returns values without one.
 /// Every transform that compiles takes an execution as its last argument: a thread_pool or sequential.
 template <class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Loops and branches whose bodies stand once in the graph: scan, fori_loop, while_loop, cond, switch_case. In a trace they append a
-// control_flow. Called with tensors, they compile a function that has only this control_flow. A body is traced once, whatever the number of
-// iterations. It may use any traced value of the function around it.
+// Loops and branches: scan, fori_loop, while_loop, cond, switch_case. Their bodies are in the graph once. In a trace they append a control_flow.
+// Called with tensors, they compile a function that has only this control_flow. A body is traced once, whatever the number of iterations. It may
+// use any traced value of the function around it.
 // Source: the names and the meaning of jax.lax.scan, fori_loop, while_loop, cond and switch.
 #pragma once
 
@@ -97,7 +97,7 @@ constexpr auto scan_of(ir::builder& g, const F& f, const C& init, const Xs& xs, 
   }
 }
 
-/// f with the position of the iteration as its first argument.
+/// A loop that calls f(position of the iteration, carry) `length` times.
 template <class F, class C>
 constexpr C counted_loop(ir::builder& g, const F& f, std::int64_t length, const C& init) {
   using position = traced<std::int64_t, shape<>>;
@@ -146,8 +146,8 @@ constexpr C while_of(ir::builder& g, const Condition& condition, const F& f, con
 template <class F, class G, class... X>
 constexpr auto branch_of(ir::builder& g, traced<bool, shape<>> flag, const F& first, const G& second, const X&... x);
 
-/// A while_loop of at most N iterations. Beside it stands a checkpoint: for a gradient the loop runs again as a scan of N iterations that keeps what the
-/// backward pass reads. An iteration after the last one does nothing.
+/// A while_loop of at most N iterations, with a checkpoint. For a gradient the loop runs again as a scan of N iterations that keeps what the
+/// backward pass reads. An iteration after the end of the loop does nothing.
 template <std::int64_t N, class Condition, class F, class C>
 constexpr C bounded_while(ir::builder& g, const Condition& condition, const F& f, const C& init) {
   using number = traced<std::int64_t, shape<>>;
@@ -181,7 +181,7 @@ constexpr auto branch_of(ir::builder& g, traced<bool, shape<>> flag, const F& fi
   const auto y = as_traced(g, first(x...));
   using result = std::remove_cvref_t<decltype(y)>;
   one.returns(y);
-  ir::array<std::int16_t> shapes;  // of the results: y ends with its body
+  ir::array<std::int16_t> shapes;  // of the results: y is not valid after its body is outlined
   for_each_leaf(y, [&](const auto& leaf) { shapes.push_back(g[leaf.id].shape); });
   branch.bodies[0] = one.finish_branch(operands, branch.captures[0]);
   body_trace other(g);
@@ -197,7 +197,7 @@ constexpr auto branch_of(ir::builder& g, traced<bool, shape<>> flag, const F& fi
     int at = 0;
     return results_as<result>(g, g.add_control_flow(branch, operands), at);
   } else {
-    return as_traced(g, first(x...));  // y is a part of the body
+    return as_traced(g, first(x...));  // y is in the outlined body
   }
 }
 
@@ -265,8 +265,8 @@ constexpr auto scan(F f, const C& init, const Xs& xs, scan_options options = {})
   }
 }
 
-/// extent<A>(x) is the extent of axis A, a std::int64_t. Where only the program knows it, it is a traced int64 in a trace: the number of iterations of a
-/// fori_loop, or a number to compute with. Negative axes count from the end.
+/// extent<A>(x) is the extent of axis A as a std::int64_t. In a trace, an extent that is known only at run time is a traced int64: the number of
+/// iterations of a fori_loop, or a number to compute with. Negative axes count from the end.
 template <int A, operand X>
 constexpr auto extent(const X& x) {
   constexpr int axis = ops::axis_position<detail::extent_call, X::shape_type::rank, A>::value;
@@ -282,9 +282,9 @@ constexpr auto extent(const X& x) {
   }
 }
 
-/// fori_loop(n, f, init) calls f(i, carry) -> carry for i = 0 ... n - 1 and returns the last carry. i is a traced int64. n is an integer that
-/// is known while tracing, an extent<A>(x), or another traced integer. With one of the first two the gradient keeps the values that it reads of each iteration, as
-/// the gradient of scan does. With the last one it is the gradient of a while_loop.
+/// fori_loop(n, f, init) calls f(i, carry) -> carry for i = 0 ... n - 1 and returns the last carry. i is a traced int64. n is an integer that is
+/// known while tracing, an extent<A>(x), or another traced integer. In the first two cases the gradient keeps the values that it reads of each
+/// iteration, as the gradient of scan does. In the third case it is the gradient of a while_loop.
 template <class N, class F, class C>
 constexpr auto fori_loop(const N& n, F f, const C& init) {
   using namespace detail;
@@ -315,18 +315,18 @@ constexpr auto fori_loop(const N& n, F f, const C& init) {
   }
 }
 
-// A first iteration beside their number. It does not compile and gives a message.
+// A first index besides the number of iterations. It does not compile and gives a message.
 template <class From, class To, class F, class C>
 constexpr auto fori_loop(const From&, const To&, const F&, const C&) {
   static_assert(detail::never<F>, "tenure: fori_loop: it begins at 0 and takes the number of iterations: fori_loop(n, f, init)");
   return after_error();
 }
 
-/// while_loop(condition, f, init) calls f(carry) -> carry while condition(carry) is true, and returns the last carry. A condition returns
-/// one traced bool. Reverse mode gives the gradient of the iterations that were taken, and may be repeated.
-/// Cost of a gradient: the loop, each iteration again at most r times for its state, and the pull of each iteration. r is 1 or 2 up to two million iterations over
-/// few numbers, see program/snapshots.hpp. Memory: 32 to 2048 carries, 256 KiB if these are not too few or too many, whatever the number of iterations.
-/// A GPU keeps 32 to 256 carries.
+/// while_loop(condition, f, init) calls f(carry) -> carry while condition(carry) is true, and returns the last carry. A condition returns one
+/// traced bool. Reverse mode gives the gradient of the iterations that were taken, and may be repeated.
+/// Cost of a gradient: the loop, at most r more runs of each iteration for its state, and the backward pass of each iteration. For a small carry r
+/// is 1 or 2 up to two million iterations, see program/snapshots.hpp. Memory: as many carries as fit into 256 KiB, but at least 32 and at most 2048
+/// (on a GPU 256), whatever the number of iterations.
 template <class Condition, class F, class C>
 constexpr auto while_loop(Condition condition, F f, const C& init) {
   using namespace detail;
@@ -342,9 +342,9 @@ constexpr auto while_loop(Condition condition, F f, const C& init) {
   }
 }
 
-/// while_loop(condition, f, init, at_most<N>) ends after N iterations at the latest. Reverse mode of any order goes through it.
-/// Cost of a gradient: the loop once more, and N iterations backward; an iteration that the loop does not take costs a call. Memory: N carries, and for N iterations
-/// the products and sums that the gradient reads. The value alone costs what it costs without a gradient.
+/// while_loop(condition, f, init, at_most<N>) ends after N iterations at the latest. Reverse mode of any order is possible.
+/// Cost of a gradient: the loop once more, and N iterations backward. An iteration that the loop does not take costs a call. Memory: N carries, and
+/// the products and sums of N iterations that the gradient reads. A call without a gradient does not pay for this.
 template <class Condition, class F, class C, std::int64_t N>
 constexpr auto while_loop(Condition condition, F f, const C& init, iteration_bound<N>) {
   using namespace detail;
@@ -361,7 +361,7 @@ constexpr auto while_loop(Condition condition, F f, const C& init, iteration_bou
   }
 }
 
-/// cond(flag, f, g, x...) is f(x...) if the flag is true, else g(x...). Only that branch runs. Both return the same types and shapes.
+/// cond(flag, f, g, x...) is f(x...) if the flag is true, else g(x...). Only the chosen function runs. Both return the same types and shapes.
 template <class Flag, class F, class G, class... X>
 constexpr auto cond(const Flag& flag, F f, G g, const X&... x) {
   using namespace detail;
@@ -380,7 +380,7 @@ constexpr auto cond(const Flag& flag, F f, G g, const X&... x) {
 
 namespace detail {
 
-/// The functions First ... Last - 1 of a switch, halved by one cond after the other.
+/// A switch over the functions First ... Last - 1: nested conds that each halve the range.
 template <std::size_t First, std::size_t Last, class Index, class Functions, class... X>
 constexpr auto choose(const Index& index, const Functions& functions, const X&... x) {
   if constexpr (Last - First == 1) {
@@ -411,8 +411,8 @@ constexpr auto switch_of(const Index& index, const std::tuple<F...>& functions, 
 
 }  // namespace detail
 
-/// switch_case(index, f, g, h, x...) is f(x...) if the index is 0, g(x...) if it is 1, and so on. Only that function runs. All return the
-/// same types and shapes. An index outside is taken as the nearest one inside, as by jax.lax.switch.
+/// switch_case(index, f, g, h, x...) is f(x...) if the index is 0, g(x...) if it is 1, and so on. Only the chosen function runs. All functions
+/// return the same types and shapes. An index out of range becomes the nearest valid index, as in jax.lax.switch.
 /// Cost: as many comparisons as the logarithm of the number of functions.
 template <class Index, class F, class... Rest>
 constexpr auto switch_case(const Index& index, const F& f, const Rest&... rest) {

@@ -78,7 +78,7 @@ constexpr bool is_scanned() {
     [&]<int... I>(std::integer_sequence<int, I...>) { agree_along_axis_0<decltype(printed_extent<leading_extent<Xs, I>>())...>(); }(std::make_integer_sequence<int, tree<Xs>::leaves>{});
   return tree<Xs>::leaves > 0 && axis.exists && axis.agrees;
 }
-/// Whether f(x...) is a call. A tensor is no function: its x(0) is an element.
+/// Whether f(x...) is a call of a function. A tensor is not a function: its x(0) is an element.
 template <class F, class... X>
 constexpr bool callable_with() {
   if constexpr (is_tree_leaf<F>) return false;
@@ -154,7 +154,7 @@ constexpr bool is_count() {
   static_assert(is_integer, "tenure: fori_loop: the number of iterations is no integer");
   return is_integer;
 }
-/// Whether the functions of a call without traced values are functions, and are known by their types. If not, a static_assert gives the reason.
+/// Whether a call without traced values got functions, and their types determine what they compute. If not, a static_assert gives the reason.
 template <class... F>
 constexpr bool runs_at_once() {
   constexpr bool are_functions = (!is_tree_leaf<F> && ...);
@@ -163,7 +163,7 @@ constexpr bool runs_at_once() {
   static_assert(captures_nothing || !are_functions, "tenure: loop: no argument is traced, so the call runs at once and its functions capture nothing: pass values as arguments, and in a trace begin with tn::full_like(x, 0.0)");
   return are_functions && captures_nothing;
 }
-/// The result of a call that does not run at once.
+/// The result of a call that runs_at_once() refuses.
 template <class X>
 constexpr auto stand_in_for([[maybe_unused]] const X& x) {
   if constexpr (scalar<X>) return x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// custom_jvp and custom_vjp: functions with derivative rules of their own, for numerical stability, for a gradient that shall not be the
-// derivative, and for a cheaper backward pass. The values are those of the function. Arguments, results and residuals are trees.
+// custom_jvp and custom_vjp: functions with their own derivative rules, for numerical stability, for a gradient that is not the derivative on
+// purpose, or for a cheaper backward pass. The values are those of the function. Arguments, results and residuals are trees.
 // Source: the names and the meaning of jax.custom_jvp and jax.custom_vjp.
 #pragma once
 
@@ -13,14 +13,14 @@ namespace detail {
 template <class R>
 inline constexpr bool is_pair = has_tuple_parts_of<R, 2>;
 
-/// Whether Given, which a rule returned, has the leaves of X.
+/// Whether Given, which a rule returned, is a tree with the leaves of X.
 template <class X, class Given>
 constexpr bool returned_like() {
   if constexpr (tree<Given>::is_tree) return is_like<X, Given>;
   else return false;
 }
 
-/// x, without derivatives through it.
+/// x, without a derivative through it.
 template <class X>
 constexpr X without_gradient(const X& x) {
   const auto stop = []<class L>(element_tag<L>, const L& leaf) -> L {
@@ -67,7 +67,7 @@ constexpr bool is_jvp_rule() {
   return false;
 }
 
-/// The transform custom_jvp. OfResults: f returns its first argument, and the rule has derivatives through it by the rule.
+/// The transform custom_jvp. `OfResults`: f returns its first argument, and the derivatives of the rule with respect to it use the rule again.
 template <class F, class Rule, bool OfResults = false>
 struct custom_jvp_of {
   using transformed = F;
@@ -145,7 +145,7 @@ constexpr bool is_forward() {
   return false;
 }
 
-/// custom_vjp(f, backward) as custom_vjp(f, forward, backward): the residuals are the arguments.
+/// The forward function that makes custom_vjp(f, backward) a custom_vjp(f, forward, backward): the residuals are the arguments.
 template <class F>
 struct keeps_arguments {
   [[no_unique_address]] F f{};
@@ -192,7 +192,7 @@ constexpr bool are_cotangents() {
     return false;
   }
 }
-/// Returned: by backward. Arguments: a tuple of the arguments.
+/// `Returned` is the type that backward returns, and X... are the types of the arguments.
 template <class Returned, class... X>
 constexpr bool returns_cotangents() {
   constexpr bool are = are_cotangents<Returned, X...>();
@@ -291,9 +291,9 @@ constexpr auto custom_jvp(F f, Rule rule, Execution on = {}) {
   return detail::compiled_on(detail::custom_jvp_on(detail::traced_function(f), detail::traced_function(rule)), on);
 }
 
-/// custom_vjp(f, backward)(x...) is f(x...). Reverse mode computes the cotangents of x... by backward(x..., cotangent of y) -> a tuple of them, or
-/// the bare cotangent if there is one argument. It has no forward mode. custom_vjp(f, forward, backward) chooses what is kept for backward:
-/// reverse mode computes forward(x...) -> {y, residuals}, and then backward(residuals, cotangent of y).
+/// custom_vjp(f, backward)(x...) is f(x...). In reverse mode backward(x..., cotangent of y) returns a tuple with the cotangents of x..., or the
+/// bare cotangent if there is one argument. There is no forward mode. custom_vjp(f, forward, backward) chooses the residuals: reverse mode computes
+/// forward(x...) -> {y, residuals}, and then backward(residuals, cotangent of y).
 template <class F, class Backward, class Execution = inherited>
   requires(detail::any_execution<Execution> && !detail::any_value<F> && !detail::any_value<Backward>)
 constexpr auto custom_vjp(F f, Backward backward, Execution on = {}) {

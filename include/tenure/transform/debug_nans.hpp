@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// debug_nans(f)(x...): where a NaN or an infinity comes from. The call runs as always, and its results are looked at. Only if one is not
-// finite, the reference backend computes the call again, one operation after the other, and the exception names the first one that made it.
+// debug_nans(f)(x...) finds where a NaN or an infinity comes from. The call runs as always, and then its results are checked. If one is not finite,
+// the reference backend computes the call again, one operation after the other, and the exception names the first operation that made such a value.
 // debug_nans_scope does so for every call of a thread, if the calls are compiled with -DTENURE_DEBUG_NANS=1.
-// Cost: nothing for other calls, whose code is the same. A watched call reads its results once. With TENURE_DEBUG_NANS a call that no scope
-// watches reads one thread-local pointer.
+// Cost: nothing for other calls, whose code is the same. A watched call reads its results once. With TENURE_DEBUG_NANS a call that no scope watches
+// reads one thread-local pointer.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct nan_error : error { using error::error; };
 
 namespace detail {
 
-/// Whether row-major elements are finite. Integers and bool are.
+/// Whether row-major elements are finite. Integers and bool always are.
 inline bool all_finite(dtype type, const void* elements, std::int64_t count) {
   bool is_other = false;
   if (is_floating(type))
@@ -41,7 +41,7 @@ inline bool all_finite(dtype type, const void* elements, std::int64_t count) {
   return !is_other;
 }
 
-/// What the elements of an array are.
+/// Which elements of an array are not finite, and the range of the others.
 struct finiteness {
   std::int64_t not_finite = 0, first = -1, first_nan = -1;  // how many, and the places of the first one and of the first NaN
   bool has_nan = false;
@@ -83,7 +83,7 @@ inline std::string place_text(const extents& shape, std::int64_t at) {
   return text += ']';
 }
 
-/// Looks for the operation from which the values that are not finite come, in a graph or in a body of it.
+/// Finds the operation that made the values that are not finite, in a graph or in one of its bodies.
 class nan_search {
   using arrays = std::vector<reference::array>;
 
@@ -96,8 +96,8 @@ class nan_search {
       if (is_bad(g_.outputs[i])) return false;
     return true;
   }
-  /// Returns the message. It is empty if each result is finite, or, with `passes_infinities`, if the only other values are infinities
-  /// that an operand had.
+  /// Returns the message. It is empty if each result is finite. With `passes_infinities` it is also empty if the only values that are not finite
+  /// are infinities that an operand had.
   std::string find(bool passes_infinities = false) const {
     const std::vector<char> leads = leading_nodes();
     const auto makes_it = [&](ir::node_id id) { return !is_source(id) && none_of_operands(id, &finiteness::not_finite); };
@@ -105,14 +105,14 @@ class nan_search {
       return !is_source(id) && state(id).has_nan && none_of_operands(id, &finiteness::has_nan);
     };
     ir::node_id found = first(leads, makes_it);
-    // An infinity can be meant, as in a mask. Then what makes a NaN of it is the mistake.
+    // An infinity can be intended, as in a mask. Then the operation that makes a NaN from it is the mistake.
     if (found == ir::none) found = first(leads, makes_nan);
     if (found == ir::none) found = first(leads, [&](ir::node_id id) { return is_source(id) && (!passes_infinities || state(id).has_nan); });
     return found == ir::none ? "" : describe(found);
   }
 
  private:
-  /// A run of a body: its number among the runs of this body for its control-flow operation, and what it read.
+  /// A run of a body: its number among the runs of this body by the same control-flow operation, and its inputs.
   struct body_run {
     int body = -1;
     std::int64_t number = 0;
@@ -121,7 +121,7 @@ class nan_search {
 
   nan_search(const ir::graph_view& g, std::vector<reference::array> inputs, leaf_names names, const std::vector<std::int64_t>* symbols)
       : g_(g), inputs_(std::move(inputs)), names_(std::move(names)), formula_(g, names_.arguments) {
-    constexpr auto how = reference::sums::rounded;  // sums overflow where those of a loop would
+    constexpr auto how = reference::sums::rounded;  // a sum overflows here if it would overflow in a compiled loop
     using reference::detail::interpreter;
     interpreter run = symbols == nullptr ? interpreter(g_, inputs_, how) : interpreter(g_, inputs_, how, *symbols);
     std::map<std::pair<ir::node_id, int>, std::int64_t> counts;
@@ -141,7 +141,7 @@ class nan_search {
     return false;
   }
   /// Keeps the first run of a control-flow operation that made a non-finite value from finite inputs. If there is none, keeps the first run that
-  /// returned one.
+  /// returned a non-finite value.
   void note_run(ir::node_id control_flow, body_run run, const arrays& read, const arrays& gave) {
     if (!any_not_finite(gave)) return;
     auto& kept = runs_[control_flow];
@@ -175,7 +175,7 @@ class nan_search {
     return none;
   }
 
-  /// The nodes that are not finite and lead to a result that is not.
+  /// The nodes that have non-finite values and lead to a result that has such values.
   std::vector<char> leading_nodes() const {
     std::vector<char> leads(static_cast<std::size_t>(g_.count), 0);
     for (int i = 0; i < g_.output_count; ++i) leads[static_cast<std::size_t>(g_.outputs[i])] = is_bad(g_.outputs[i]);
@@ -197,7 +197,7 @@ class nan_search {
       if (const auto run = runs_.find(n.in[0]); run != runs_.end()) return describe_body(n.in[0], run->second.first);
     const reference::array& value = values_[static_cast<std::size_t>(id)];
     const finiteness& is = state(id);
-    // Infinities came from the operands. This operation only made the NaN.
+    // The operands had the infinities already. This operation only made the NaN.
     const bool makes_only_nan = !none_of_operands(id, &finiteness::not_finite) && none_of_operands(id, &finiteness::has_nan) && is.has_nan;
     const std::int64_t place = makes_only_nan ? is.first_nan : is.first;
     const std::string element = number_text(value[place]);
@@ -258,7 +258,7 @@ class nan_search {
   std::vector<reference::array> values_;
   std::vector<finiteness> states_;
   std::vector<std::int64_t> symbols_;
-  std::map<ir::node_id, std::pair<body_run, bool>> runs_;  // and whether all that the run read was finite
+  std::map<ir::node_id, std::pair<body_run, bool>> runs_;  // the bool: whether all inputs of the run were finite
 };
 
 /// A row-major copy of elements with strides.
@@ -275,7 +275,7 @@ inline reference::array copied(dtype type, const extents& shape, const extents& 
   return to;
 }
 
-/// Where the traced function of a program stands, as "file.cpp:12:20". clang says it in the name of a lambda's type; g++ does not: then it is empty.
+/// The place of the traced function of a program, as "file.cpp:12:20". clang has it in the name of a lambda's type. g++ does not: then it is empty.
 template <class Program>
 std::string_view place_of_function() {
   constexpr std::string_view before = "(lambda at ";
@@ -286,7 +286,7 @@ std::string_view place_of_function() {
   return place.substr(0, place.find(')'));
 }
 
-/// Which infinities are an error: all in a result, or only those that the call makes.
+/// Which infinities are an error: all infinities in a result, or only those that the call makes.
 enum class infinities { all, made };
 
 /// Throws the nan_error of a call of Program whose results are not finite. The arguments are as they were before the call. Returns if only infinities
@@ -315,7 +315,7 @@ void throw_nan(const void* const* arguments, const std::int64_t* symbols, const 
   throw nan_error("tenure: debug_nans: " + text + scope);
 }
 
-/// Runs a program into memory of its own, and copies its results to the targets if they are finite.
+/// Runs a program into separate memory, and copies its results to the targets if they are finite.
 class nan_watch {
  public:
   explicit nan_watch(const name_list& names) : names_(names) {}
@@ -350,7 +350,7 @@ template <class Program, class BeforeWriting>
 void run_watched(const nan_watch& watch, const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
   watch.run<Program>(arguments, results, symbols, before_writing);
 }
-/// Calls of this thread are watched by `watch`; by nothing where it is null. Returns what watched them before.
+/// Makes `watch` the watcher of the calls of this thread; null ends the watch. Returns the previous watcher.
 inline const nan_watch* watch_calls(const nan_watch* watch) { return std::exchange(current_nan_watch, watch); }
 #else
 inline const nan_watch* watch_calls(const nan_watch*) { return nullptr; }
@@ -409,12 +409,12 @@ struct watched {
 
 }  // namespace detail
 
-/// While it lives, a computation of this thread that makes a NaN or an infinity throws nan_error before it writes anything:
-/// const tn::debug_nans_scope scope; It watches expressions, in-place operators, compiled functions, training steps and backward(), on the
-/// CPU, with all threads of the call. The message is that of debug_nans(f), with the line of the scope. An infinity that an operand has already, such as
-/// -inf in a mask, may be passed on; a NaN may not. The program is compiled with -DTENURE_DEBUG_NANS=1 in all its units: without it calls do not
-/// look for a scope, and this does not compile. Not watched: calls on a GPU and in .cu files, training steps with a group, fill_ and factories.
-/// Scopes end in the reverse order of their beginning, on the thread where they began.
+/// While an object `const tn::debug_nans_scope scope;` lives, a computation of this thread that makes a NaN or an infinity throws nan_error before it
+/// writes anything. The scope watches expressions, in-place operators, compiled functions, training steps and backward(), on the CPU, with all threads
+/// of the call. The message is that of debug_nans(f), with the line of the scope. An infinity that an operand has already, such as -inf in a mask, may
+/// be passed on; a NaN may not. Compile all units of the program with -DTENURE_DEBUG_NANS=1: without it calls do not look for a scope, and this class
+/// does not compile. Not watched: calls on a GPU and in .cu files, training steps with a group, fill_ and factories. Scopes end in the reverse order
+/// of their beginning, on the thread where they began.
 class [[nodiscard]] debug_nans_scope {
  public:
   // clang 14 has no std::source_location.
@@ -434,11 +434,10 @@ class [[nodiscard]] debug_nans_scope {
   const detail::nan_watch* outer_;
 };
 
-/// debug_nans(f)(x...) is f(x...), but throws nan_error where a result has a NaN or an infinity. The message has the first operation that
-/// made it from finite operands, as a formula, with the ranges of these operands, and in a loop the iteration. `names` are names of the
-/// arguments, from the first on, for the message. A NaN that does not reach a result is not an error, so -inf in a mask is none.
-/// Cost: the results are read once. Where one is not finite, the slow reference backend computes the call again, and an extern_op is called
-/// again.
+/// debug_nans(f)(x...) is f(x...), but throws nan_error if a result has a NaN or an infinity. The message has the first operation that made such a
+/// value from finite operands, as a formula, with the ranges of these operands, and in a loop the iteration. `names` are names of the arguments for
+/// the message, from the first argument on. A NaN that does not reach a result is not an error, and so a mask may have -inf.
+/// Cost: the results are read once. If one is not finite, the slow reference backend computes the call again, and an extern_op is called again.
 template <class F, class Execution>
 auto debug_nans(const compiled<F, Execution>& f, std::vector<std::string> names = {}) {
   return detail::watched<F, Execution>{f, std::move(names)};

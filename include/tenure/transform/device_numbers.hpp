@@ -20,7 +20,7 @@ class numbers_on {
     std::memcpy(&words_[count_], &number, sizeof number);
     argument_[count_++] = argument;
   }
-  /// Copies the numbers to `memory`, or to new memory. Calls `place(i, pointer)` with the place of argument i. The result owns the memory.
+  /// Copies the numbers to `memory`, or to new memory. Calls `place(i, pointer)` with the device address of argument i. The result owns the memory.
   template <class Place>
   storage_handle upload(Place place, storage_handle memory = {}) const {
     if (count_ == 0) return {};

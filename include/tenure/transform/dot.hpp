@@ -9,7 +9,7 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// Draws the cards of a picture. `prefix` makes their names different from those of other pictures in the file.
+/// Draws the cards of a picture. `prefix` makes the names of the cards different from those of other pictures in the file.
 class dot_drawing {
  public:
   explicit dot_drawing(std::string& out) : out_(out) {}
@@ -31,7 +31,7 @@ class dot_drawing {
         if (values.empty()) continue;
         out_ += prefix + std::to_string(from) + " -> " + prefix + std::to_string(to) + " [label=<";
         for (std::size_t v = 0; v < values.size(); ++v) out_ += (v ? "<br/>" : "") + escaped(values[v]);
-        const bool goes_back = from >= to;  // several equal steps are one card
+        const bool goes_back = from >= to;  // possible, because equal steps share a card
         out_ += std::string(">") + (goes_back ? ", style=dashed, constraint=false" : "") + "];\n";
       }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // dynamic_slice and dynamic_update: a block of a tensor at a position that is known only when the program runs. In a trace they append
 // nodes, see ops/block.hpp. Called with tensors, they compile a function that has only this operation.
-// Source: the names and the order of jax.lax.dynamic_slice and dynamic_update_slice. A start outside is an error here, and not clamped.
+// Source: the names and the order of jax.lax.dynamic_slice and dynamic_update_slice. A start out of range is an error here, and is not clamped.
 #pragma once
 
 #include <tenure/ops/block.hpp>
@@ -21,7 +21,7 @@ inline constexpr bool is_start = false;
 template <class T, class S>
 inline constexpr bool is_start<traced<T, S>> = std::is_integral_v<T> && !std::is_same_v<T, bool> && S::rank == 0;
 
-/// Whether all extents are known and at most those of an axis of X.
+/// Whether all lengths are static, and at most the extents of the axes of X.
 template <class X, class Lengths>
 constexpr bool fits_in() {
   for (int a = 0; a < X::rank; ++a)
@@ -69,9 +69,9 @@ struct update_call {
 
 }  // namespace detail
 
-/// The elements of x from `start` on, `lengths` along each axis. start is an integer if x has one axis, else a tuple of integers, traced or
-/// not. Errors: index_error before any result is written, if the block does not lie inside x. tn::clamp keeps a start inside.
-/// Cost: a copy of the block; an axis whose start is constant is a view.
+/// The elements of x from `start` on, `lengths` along each axis. start is an integer if x has one axis, else a tuple of integers, traced or not.
+/// Errors: index_error before any result is written, if the block does not lie inside x. tn::clamp keeps a start inside.
+/// Cost: a copy of the block. Along an axis with a constant start the block is a view.
 template <class X, class Start, std::int64_t... E>
 constexpr auto dynamic_slice(const X& x, const Start& start, [[maybe_unused]] shape<E...> lengths) {
   using call = detail::slice_call<shape<E...>>;
@@ -83,10 +83,10 @@ constexpr auto dynamic_slice(const X& x, const Start& start, [[maybe_unused]] sh
   }
 }
 
-/// x with y in the place of its elements from `start` on. y has as many axes as x. Errors: as dynamic_slice.
-/// Cost: y is copied to its place, in x itself where nothing reads x afterwards (a loop that carries x, into(x)), else in a copy of x. If y lies
-/// somewhere along two axes and more, and is not one long along all of them but the last, a copy of the rows of the first axis in which it lies. If x
-/// has at most 64 elements and y one along each axis of a start: a pass over x, together with the operations around it.
+/// x with its elements from `start` on replaced by y. y has as many axes as x. Errors: as dynamic_slice.
+/// Cost: a copy of y into x itself if nothing reads x afterwards (a loop that carries x, into(x)), else into a copy of x. If y starts at run-time
+/// positions along two or more axes, the rows of the first such axis in which y lies are copied too, unless y has extent 1 along all axes from that
+/// one to the one before the last. If x has at most 64 elements, and y has extent 1 along each axis of a start: a fused pass over x.
 template <class X, class Y, class Start>
 constexpr auto dynamic_update(const X& x, const Y& y, const Start& start) {
   if constexpr (detail::in_trace<X, Y, Start>) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// extern_op: an ordinary C++ function as one step of a compiled function: a look-up, a call of another library, a simulation. The graph knows
-// the types and shapes of its results, and nothing else. Its derivative is a rule of the user's.
-// Cost: a call of the function, and none in between: it reads and writes the memory of the program.
+// extern_op: an ordinary C++ function as one step of a compiled function: a look-up, a call of another library, a simulation. The graph knows the
+// types and shapes of its results, and nothing else. The user gives the rule for its derivative.
+// Cost: a call of the function, and nothing in between: the function reads and writes the memory of the program.
 // Source: the purposes of jax.pure_callback with jax.custom_vjp and its vmap_method, and of torch.autograd.Function.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace detail {
 
 // ---- the types of the results ----------------------------------------------------------------------------------------
 
-/// Where the argument types X... have a named extent.
+/// The place of a named extent in the argument types X...: the leaf and the axis.
 struct place_of_extent {
   int leaf = -1, axis = 0;
 };
@@ -132,7 +132,7 @@ struct leaves_of_branch<X, std::index_sequence<I...>> {
 template <class... X>
 using leaves_of_t = typename joined<leaf_list<>, decltype(leaves_of<X>())...>::type;
 
-/// The parameter of the function for a result or an argument: a number by itself, a tensor as a view of its memory.
+/// What the function gets for a result or an argument: a number itself, or a view of the memory of a tensor.
 template <class T, class S>
 constexpr decltype(auto) written_as(traced<T, S>*, void* at, const std::int64_t* extents) {
   if constexpr (S::rank == 0) return static_cast<T&>(*static_cast<T*>(at));
@@ -153,7 +153,7 @@ struct external_call;
 template <class F, class... Y, class... X>
 struct external_call<F, leaf_list<Y...>, leaf_list<X...>> {
   static constexpr bool takes_both = std::is_invocable_v<const F&, written_t<Y>..., read_t<X>...>;
-  /// f(x...) returns the result, which is one number.
+  /// Whether f(x...) returns the result, which is one number then.
   static constexpr bool returns = [] {
     if constexpr (sizeof...(Y) == 1 && (... && (Y::shape_type::rank == 0))) return (... && std::is_invocable_r_v<typename Y::element_type, const F&, read_t<X>...>);
     else return false;
@@ -166,7 +166,7 @@ struct external_call<F, leaf_list<Y...>, leaf_list<X...>> {
   }
 
  private:
-  /// The number of extents of the results and arguments before this one.
+  /// For each result and argument, the number of extents of those before it.
   static constexpr auto first_extent = [] {
     struct list {
       int at[sizeof...(Y) + sizeof...(X) + 1];
@@ -200,7 +200,7 @@ struct batch_of_leaves;
 template <class... L>
 struct batch_of_leaves<leaf_list<L...>> { using type = leaf_list<typename of_samples<L>::type...>; };
 
-/// In the place of a function that extern_op refused.
+/// Takes the place of a function that extern_op refused.
 struct refused_function {};
 struct no_backward {};
 /// How vmap calls the function: for one sample after the other, or once with an axis of samples.
@@ -257,7 +257,7 @@ constexpr bool is_backward_of_external() {
   else return false;
 }
 
-/// The transform extern_op. With a backward it stands behind a custom_vjp whose residuals are the arguments and the results.
+/// The transform extern_op. With a backward, its results pass through a custom_vjp whose residuals are the arguments and the results.
 template <class F, class Types, class Backward, class Samples = one_sample>
 struct external_of {
   using transformed = F;
@@ -340,23 +340,23 @@ constexpr auto external(F, Types, Backward, Samples = {}) {
 
 }  // namespace detail
 
-/// The type of a result of extern_op: result<double>, result<tensor<float, shape<3>>>. A run-time extent has the name of an extent of an argument:
-/// result<tensor<float, shape<dim("n")>>>.
+/// The type of a result of extern_op: result<double>, result<tensor<float, shape<3>>>. A run-time extent must have the name of an extent of an
+/// argument: result<tensor<float, shape<dim("n")>>>.
 template <class T>
 inline constexpr detail::result_type<T> result{};
 /// A result of extern_op with the element type and the shape of argument I.
 template <std::size_t I>
 inline constexpr detail::like_argument<I> like{};
 
-/// The last argument of extern_op for a function that takes a whole batch: vmap calls it once, with an axis of samples before the other axes of each
-/// result and argument. Arguments that all samples share are repeated. In a vmap of a vmap it is called for each sample of the outer one.
+/// The last argument of extern_op for a function that takes a whole batch. vmap calls it once, with an axis of samples before the other axes of each
+/// result and argument. Arguments that all samples share are repeated. A vmap of a vmap calls the function for each sample of the outer vmap.
 inline constexpr detail::all_samples whole_batch{};
 
-/// extern_op(f, types)(x...) calls f(y..., x...) when the program runs; f writes the results y and reads the arguments x. A tensor is a memory_view,
-/// a number is the number itself, and a result that is one number is a reference, or what f(x...) returns. A tuple counts as its parts. `types`:
-/// result<T>, like<I>, or a function of the arguments, which is traced only for the types that it returns; a tuple of these for several
-/// results. f captures nothing. It writes all elements of y. It may run on any thread, more than once where a gradient computes something
-/// again, and not at all where no result needs it. If it throws, the call throws, and the results stay as they were.
+/// extern_op(f, types)(x...) calls f(y..., x...) when the program runs; f writes the results y and reads the arguments x. For f a tensor is a
+/// memory_view, a number is the number itself, and a result that is one number is a reference, or what f(x...) returns. A tuple counts as its
+/// parts. `types` is result<T>, like<I>, or a function of the arguments, which is traced only for the types that it returns; for several results it
+/// is a tuple of these. f captures nothing, and writes all elements of y. f may run on any thread, more than once if a gradient computes something
+/// again, and not at all if no result needs it. If f throws, the call throws, and the results stay as they were.
 /// Cost: results that are written before f is called go through a copy, unless f is noexcept.
 template <class F, class Types>
 constexpr auto extern_op(F f, Types types) { return compile(detail::external(f, detail::results_written(types), detail::no_backward{})); }
@@ -365,8 +365,8 @@ constexpr auto extern_op(F f, Types types, detail::all_samples samples) {
   return compile(detail::external(f, detail::results_written(types), detail::no_backward{}, samples));
 }
 
-/// The same with a rule for reverse mode: backward(x..., y, cotangent of y) returns a tuple with the cotangent of each x, or the bare cotangent
-/// if there is one x. It is a traced function, or an extern_op. It has no forward mode.
+/// extern_op with a rule for reverse mode: backward(x..., y, cotangent of y) returns a tuple with the cotangent of each x, or the bare cotangent if
+/// there is one x. backward is a traced function, or an extern_op. There is no forward mode.
 template <class F, class Types, class Backward>
 constexpr auto extern_op(F f, Types types, Backward backward) {
   return compile(detail::external(f, detail::results_written(types), detail::traced_function(backward)));

@@ -28,7 +28,7 @@ class formulas {
     return i < static_cast<std::int64_t>(arguments_.size()) ? arguments_[static_cast<std::size_t>(i)] : "input " + std::to_string(i);
   }
 
-  /// What a view does to its operand, such as "transposed" or "[0:4] of axis 1". Empty where the elements stay as they are.
+  /// What a view does to its operand, such as "transposed" or "[0:4] of axis 1". Empty if the elements stay as they are.
   std::string view(ir::node_id id) const {
     const ir::node& n = g_[id];
     passes::writer w;
@@ -50,7 +50,7 @@ class formulas {
     }
   }
 
-  /// The name of a value: that of an argument, a number, or "%7". The next `depth` nodes are spelled out. `within_infix`: a sum needs
+  /// The name of a value: the name of an argument, a number, or "%7". Nodes up to `depth` levels below are spelled out. `within_infix`: a sum needs
   /// parentheses.
   std::string operand(ir::node_id id, int depth = 0, bool within_infix = false) const {
     const ir::node& n = g_[id];
@@ -110,7 +110,7 @@ class formulas {
     return g_[id].op == ir::opcode::control_flow ? text : text + "  " + shape(id);
   }
 
-  /// Whether an operation stands between its operands, and its sign there.
+  /// Whether the sign of an operation stands between its operands.
   static constexpr bool is_infix(ir::opcode op) { return op >= ir::opcode::add && op <= ir::opcode::div; }
   static constexpr const char* sign_of(ir::opcode op) {
     constexpr const char* signs[] = {" + ", " - ", " * ", " / "};
@@ -133,7 +133,7 @@ class formulas {
     if (is_static(extent) && n.step > 0) text += std::to_string(n.start + (extent - 1) * n.step + 1);
     return text + (n.step == 1 ? "]" : ':' + std::to_string(n.step) + ']');
   }
-  /// The axes of a reduction, unless it goes over all, and the axis of an operation along one.
+  /// The axes of a reduction, unless it is over all axes, and the axis of an operation along one.
   std::string axes(ir::node_id id) const {
     const ir::node& n = g_[id];
     if (n.op == ir::opcode::reduce) {
@@ -152,7 +152,7 @@ class formulas {
   std::vector<std::string> arguments_;
 };
 
-/// The names of the inputs of body b of a control-flow operation: what the control-flow operation carries, what it reads a slice of, and the values around it.
+/// The names of the inputs of body b of a control-flow operation: the carries, the slices and the captures.
 inline leaf_names names_of_body(const ir::graph_view& g, const formulas& around, ir::node_id control_flow, int b) {
   const ir::control_flow& c = g.control_flow_of(g[control_flow]);
   using kind = ir::control_flow::kind;

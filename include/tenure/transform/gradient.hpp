@@ -9,8 +9,8 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// A list of ids for the leaves of trees, in order: the leaves themselves or their gradients. It does not allocate. Workaround for nvcc 13:
-/// in large functions it does not free the memory of local variables during constant evaluation, and then rejects the program.
+/// A list of node ids for the leaves of trees, in order: the ids of the leaves or of their gradients. It does not allocate. Workaround for nvcc 13:
+/// in large functions nvcc does not free the memory of local variables during constant evaluation, and then rejects the program.
 template <class... X>
 struct node_ids {
   static constexpr int count = (0 + ... + tree<X>::leaves);
@@ -25,8 +25,7 @@ struct node_ids {
   }
 };
 
-/// x, with each leaf as a new node. The derivative stops at these nodes: their operands are constants to it, and so is an x that f
-/// captured.
+/// x, with each leaf as a new node. The derivative stops at these nodes: it treats their operands as constants, and also an x that f captured.
 template <class X>
 constexpr X as_variable(const X& x) {
   const auto variable = []<class L>(element_tag<L>, const L& leaf) -> L {
@@ -37,7 +36,7 @@ constexpr X as_variable(const X& x) {
   return build_tree<X>(variable, x);
 }
 
-/// The gradient as a tree with the structure of x. A leaf to which nothing flows is zero.
+/// The gradient as a tree with the structure of x. If the output does not depend on a leaf, the gradient of the leaf is zero.
 template <class X>
 constexpr X gradient_like(const X& x, const ir::node_id* gradients, int& at) {
   const auto gradient = [&]<class L>(element_tag<L>, const L& leaf) {
@@ -47,7 +46,7 @@ constexpr X gradient_like(const X& x, const ir::node_id* gradients, int& at) {
   return build_tree<X>(gradient, x);
 }
 
-/// Whether a tangent or cotangent fits a value: all leaves have the same element types and shapes. The call compares run-time extents.
+/// Whether a tangent or cotangent fits a value: all leaves have the same element types and shapes. Run-time extents are compared in the call.
 template <class X, class Given>
 constexpr void require_like(const char* call, const X& x, const Given& given) {
   const node_ids<X> wanted(x);
@@ -169,7 +168,7 @@ constexpr bool is_cotangent_of() {
   return floats && is_like<Y, C>;
 }
 
-/// Whether each argument that was named exists, is named once and has floating-point elements. If not, a static_assert gives the reason.
+/// Whether each chosen argument exists, is chosen once and has floating-point elements. If not, a static_assert gives the reason.
 /// `Derivative` is the transform, for its messages.
 template <class Derivative, int... I, class... X>
 constexpr bool are_chosen(std::tuple<X...>*) {
@@ -208,13 +207,13 @@ struct first_types<N, std::tuple<X...>> {
   using type = decltype(of(std::make_index_sequence<N>{}));
 };
 
-/// The positions of the arguments in which a transform differentiates: I..., or all N without indices.
+/// The positions of the arguments for which a transform gives derivatives: I..., or all N if there are no indices.
 template <std::size_t N, int... I>
 struct chosen_positions { using type = std::index_sequence<static_cast<std::size_t>(I)...>; };
 template <std::size_t N>
 struct chosen_positions<N> { using type = std::make_index_sequence<N>; };
 
-/// The transform vjp in the arguments I, or in all. Its arguments are (x..., cotangent).
+/// The transform vjp for the arguments I, or for all. Its arguments are (x..., cotangent).
 template <class F, int... I>
 struct vjp_of {
   using transformed = F;
@@ -274,7 +273,7 @@ constexpr bool is_tangent_of() {
   return is_like<X, T>;
 }
 
-/// The transform jvp in the arguments I, or in all. Its arguments are (x..., tangents of the chosen ones...).
+/// The transform jvp for the arguments I, or for all. Its arguments are (x..., tangents of the chosen arguments...).
 template <class F, int... I>
 struct jvp_of {
   using transformed = F;
@@ -301,7 +300,7 @@ struct jvp_of {
   }
 
  private:
-  /// The number of arguments of f, where X... has the tangents too.
+  /// The number of arguments of f. X... are these arguments and the tangents.
   template <class... X>
   static constexpr std::size_t arguments = sizeof...(I) > 0 ? sizeof...(X) - sizeof...(I) : sizeof...(X) / 2;
   template <class... X>
@@ -335,7 +334,7 @@ struct jvp_of {
   }
 };
 
-/// The compiled Transform<F, I...>. Without indices I, it is with respect to the first argument.
+/// The compiled Transform<F, I...>. Without indices I, the derivative is with respect to the first argument.
 template <template <class, int...> class Transform, int... I, class F, class Execution>
 constexpr auto with_respect_to(F f, Execution on) {
   if constexpr (sizeof...(I) == 0) return compiled_on(Transform<F, 0>{f}, on);
@@ -361,8 +360,8 @@ constexpr auto vjp(F f, Execution on = {}) {
   return detail::compiled_on(detail::vjp_of<decltype(detail::traced_function(f)), I...>{detail::traced_function(f)}, on);
 }
 
-/// jvp(f)(x..., tangents...) returns {f(x...), tangent of the result}. jvp<0, 2>(f)(x..., tangent of x0, tangent of x2) takes the tangents of
-/// the chosen arguments only; the others do not move.
+/// jvp(f)(x..., tangents...) returns {f(x...), tangent of the result}. jvp<0, 2>(f)(x..., tangent of x0, tangent of x2) takes the tangents of the
+/// chosen arguments only; the tangents of the other arguments are zero.
 template <int... I, class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto jvp(F f, Execution on = {}) {

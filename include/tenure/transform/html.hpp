@@ -82,9 +82,9 @@ class html_drawing {
     out << "</header>\n";
   }
 
-  /// A column for each half, and one for the update. Both halves meet at the bottom, where the cards of both are.
+  /// A column for each half, and one for the update. The cards that belong to both halves are below the two columns.
   void lanes(passes::writer& out, const picture& p, const std::string& prefix) {
-    std::string forward, backward, both, update, last;  // last: of the forward half, after the cards of both
+    std::string forward, backward, both, update, last;  // last: forward cards after the cards of both halves
     for (std::size_t i = 0; i < p.cards.size(); ++i) {
       const phase part = p.cards[i].part;
       const std::string drawn = article(p.cards[i], prefix + std::to_string(i));
@@ -117,11 +117,11 @@ class html_drawing {
         if (values.empty() || from == to) continue;
         std::string label, all;
         for (const std::string& v : values) {
-          const std::size_t view = v.find("] ");  // a view is always shown, shapes where the reader points at a card
+          const std::size_t view = v.find("] ");  // views are always shown, shapes only where the reader points at a card
           if (view != std::string::npos) label += (label.empty() ? "" : "; ") + v.substr(view + 2);
           all += (all.empty() ? "" : "; ") + v;
         }
-        const char* const goes_back = from > to ? " stroke-dasharray=\"5 4\"" : "";  // several equal steps are one card
+        const char* const goes_back = from > to ? " stroke-dasharray=\"5 4\"" : "";  // possible, because equal steps share a card
         wires_ << "<path id=\"w" << wire_count_++ << "\" data-from=\"" << prefix << from << "\" data-to=\"" << prefix << to
                << "\" data-label=\"" << escaped(label) << "\" data-all=\"" << escaped(all) << "\" marker-end=\"url(#tip)\""
                << goes_back << "/>\n";
@@ -130,7 +130,7 @@ class html_drawing {
 
   std::string article(const card& c, const std::string& name) {
     passes::writer out;
-    const bool is_outer = name.find('_') == std::string::npos;  // steps of a body are not those of the chart
+    const bool is_outer = name.find('_') == std::string::npos;  // the steps of a body are not steps of the memory chart
     out << "<article class=\"card " << (is_outer ? class_of(c.part) : "inner") << "\" id=\"" << name << "\" tabindex=\"0\"";
     if (is_outer) {
       out << " data-steps=\"";
@@ -160,7 +160,7 @@ class html_drawing {
     const std::string share = one_digit(100 * c.seconds / total_);
     out << "<div class=\"bar\"><i style=\"width:" << share << "%\"></i></div>\n";
     out << "<div class=\"cost\">" << time_text(c.seconds) << ", " << share << " %";
-    const bool is_whole = c.kind != "function" && c.per.empty();  // the cost is that of the measured time
+    const bool is_whole = c.kind != "function" && c.per.empty();  // the cost belongs to all of the measured time
     if (is_whole && c.flops > 0) out << ", " << with_prefix(static_cast<double>(c.flops) / c.seconds, "FLOP/s");
     if (is_whole && c.bytes > 0) out << ", " << with_prefix(static_cast<double>(c.bytes) / c.seconds, "B/s");
     out << "</div>\n";
@@ -173,8 +173,7 @@ class html_drawing {
     out << "</span>";
   }
 
-  /// The temporary memory: a box for each buffer, from the step that writes it to the last one that reads it, at its place in the
-  /// workspace.
+  /// The temporary memory. Each buffer is a box at its place in the workspace, from the step that writes it first to the last step that reads it.
   void memory(passes::writer& out, const picture& p) const {
     out << "<section class=\"panel\"><h2>Temporary memory over the steps</h2>";
     if (p.workspace < 0 || p.buffers.empty()) {
@@ -233,7 +232,7 @@ std::string to_html(plan<Program, Device>, const picture_text& text = {}) {
 }
 
 /// Writes the page to a file: write_html(plan, "plan.html", {.title = "digits", .arguments = {"w", "x"}, .times = profile(f)(w, x)}).
-/// Throws io_error where the file cannot be written.
+/// Throws io_error if the file cannot be written.
 template <class Program, class Device>
 void write_html(plan<Program, Device> p, const std::string& path, const picture_text& text = {}) {
   if (path.find('\0') != std::string::npos) throw io_error("tenure: write_html: " + path.substr(0, path.find('\0')) + ": a zero byte follows in the path, which no file name contains");

@@ -41,7 +41,7 @@ struct init_matmul {
   template <class T, class S>
   static auto make(S shape, engine& random) { return detail::uniform_for_inputs<T, (S::rank > 0 ? S::rank - 1 : 0)>(shape, random); }
 };
-/// The same for weights of linear(x, w): the first axis is the outputs, as in PyTorch.
+/// As init_matmul, for weights of linear(x, w): the first axis is the outputs, as in PyTorch.
 struct init_linear {
   template <class T, class S>
   static auto make(S shape, engine& random) { return detail::uniform_for_inputs<T, 0>(shape, random); }
@@ -70,7 +70,7 @@ struct init_each {
   }
 };
 
-/// Whether every leaf is a parameter that can be made from its type alone.
+/// Whether the type of every parameter states all its extents.
 template <class Model>
 inline constexpr bool has_static_extents = [] {
   leaf_description leaf[tree<Model>::leaves + 1], *end = leaf;
@@ -85,7 +85,7 @@ concept makes = requires(engine& random) {
   { Start::template make<element_t<L>>(shape_of_t<L>{}, random) } -> std::same_as<L>;
 };
 
-/// The initializer of a leaf that is declared as a tensor and not as a param.
+/// The initializer of a leaf. A leaf that is declared as a tensor and not as a param has init_by_rank.
 template <class Declared>
 struct start_of { using type = init_by_rank; };
 template <class Declared>

@@ -15,16 +15,16 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// The targets of an allocation-free call: tensors that own their memory, views, tensors over foreign memory. A target may be one of the
-/// arguments or overlap one. If the plan allows it, the result is written in place. Otherwise, and where a target is strided, it is computed in
-/// memory from the pool and copied when the call is done. Targets with a common element are refused before anything is written.
+/// The targets of an allocation-free call: tensors that own their memory, views, tensors over foreign memory. A target may be one of the arguments
+/// or overlap one. The result is written in place if the plan allows it and the target is contiguous. Otherwise it is computed in memory from the
+/// pool and copied at the end of the call. Targets with a common element are refused before anything is written.
 template <class F, class Execution, class... R>
 class into_call {
  public:
   explicit into_call(const Execution& on, R&&... r) : on_(on), results_(static_cast<R&&>(r)...) {}
 
-  /// Computes into the targets given to into(). Throws shape_error if a target has another shape than its result, overlap_error if two targets
-  /// have an element in common, ownership_error if one is empty.
+  /// Computes into the targets given to into(). Throws shape_error if a target has another shape than its result, overlap_error if two targets have
+  /// an element in common, ownership_error if a target is empty.
   template <class... X>
   void operator()(const X&... x) const {
     at_once<device_of_call<X...>> now;
@@ -59,7 +59,7 @@ class into_call {
   template <class Program, class... X>
   using overwrites_by = overwrites_of_call<Program, (0 + ... + tree<X>::leaves), !(tree<X>::contiguous && ...)>;
 
-  /// Whether tensors of the call share all of their memory or none, because each owns its memory and none is empty.
+  /// Whether any two tensors of the call share all of their memory or none: each owns its memory, and none is empty.
   template <class Program, class... X>
   static constexpr bool is_whole = Program::is_static && (tree<X>::contiguous && ...) && (tree<R>::contiguous && ...) && !has_empty_result<Program>;
 
@@ -90,7 +90,7 @@ class into_call {
     storage_handle beside;
     if (found.apart) [[unlikely]]
       beside = keep_apart<device_type>(pointers, ranges, leaves, targets, outputs, overwrites_by<program_type, X...>{symbols}, results);
-    // Versions rise before the run: even if the run fails, its writes count. No target is empty: find_sharing() has found that out.
+    // Versions rise before the run: even if the run fails, its writes count. No target is empty, because find_sharing() has checked this.
     runner.template run<program_type>(pointers, results, symbols, [&] {
       std::apply([](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::storage(t).bump(); }), ...); }, results_);
     });
@@ -117,7 +117,7 @@ class into_call {
     return bytes;
   }
 
-  /// Tensors by address, and numbers: as_argument() has copied those that are arguments, and those within trees are copied to `numbers`.
+  /// Reads the addresses of tensors and numbers. as_argument() has copied the numbers that are arguments. Numbers in trees are copied to `numbers`.
   template <class... X>
   static TENURE_INLINE void read_arguments(const void** pointers, memory_range* ranges, [[maybe_unused]] number_copy* numbers, const X&... x) {
     int i = 0;
@@ -147,7 +147,7 @@ class into_call {
   TENURE_INLINE void read_targets([[maybe_unused]] const std::int64_t* symbols, target_memory* targets, void** results) const {
     int i = 0;
     const auto read = [&](auto& target) {
-      // are_targets() has compared static extents.
+      // are_targets() has already compared static extents.
       if constexpr (!Program::is_static || !shape_of_t<decltype(target)>::is_static) {
         const extents wanted = output_extents<Program>(i, symbols);
         if (!(target.extents() == wanted))
@@ -173,8 +173,8 @@ class into_call {
     check_apart(places, n);
   }
 
-  /// Throws for targets of which two overlap. It is called where all tensors own their memory, so that two of them are equal or apart. It never returns:
-  /// then the compiler keeps the values of a small program in registers.
+  /// Throws, because two targets overlap. It is called if all tensors own their memory, so that two of them are the same or separate. It never
+  /// returns: so the compiler can keep the values of a small program in registers.
   template <class... T>
   [[noreturn, gnu::cold, gnu::noinline]] static void refuse_targets(const T&... target) {
     check_targets(target...);

@@ -39,7 +39,7 @@ constexpr std::int64_t elements_of() {
   return n;
 }
 
-/// The unit vectors in the space of x, along a new axis 0: [elements of x, shape of x].
+/// The unit vectors in the space of x, along a new axis 0. The shape is [elements of x, shape of x].
 constexpr ops::value unit_vectors(ops::value x) {
   ir::builder& g = *x.graph;
   const extents s = x.shape();
@@ -64,7 +64,7 @@ constexpr bool has_jacobian() {
 
 enum class sweep { forward, reverse, cheaper };
 
-/// dy/dx by a cotangent for each element of y. For one element it is the gradient, without a batch.
+/// dy/dx with a cotangent for each element of y, by reverse mode. If y has one element, it is the gradient, without a batch.
 template <class Y, class X>
 constexpr auto jacobian_by_rows(const Y& y, const X& x) {
   ir::builder& g = *y.graph;
@@ -96,7 +96,7 @@ constexpr auto jacobian_by_rows(const Y& y, const X& x) {
   }
 }
 
-/// dy/dx by a tangent for each element of x. For one element it is the derivative in that direction, without a batch.
+/// dy/dx with a tangent for each element of x, by forward mode. If x has one element, it is the derivative in that direction, without a batch.
 template <class Y, class X>
 constexpr auto jacobian_by_columns(const Y& y, const X& x) {
   ir::builder& g = *y.graph;
@@ -237,7 +237,7 @@ struct linear_part {
 
 inline constexpr auto same_values = [](const auto&... x) { return std::tuple{x...}; };
 
-/// The same with tensors. It keeps copies of the arguments, and each call computes f again beside its derivative.
+/// linear_part for tensors. It keeps copies of the arguments, and each call computes f again together with the derivative.
 template <class F, class X>
 struct linear_function {
   [[no_unique_address]] F f;
@@ -276,18 +276,18 @@ constexpr auto with_respect_to_one(F f, Execution on) { return compiled_on(Trans
 
 }  // namespace detail
 
-/// jacobian<I...>(f)(x...) is the Jacobian of f with respect to the arguments I: the axes of f(x...), then those of the argument. Without
-/// indices it is with respect to the first argument; with several it returns a tuple. An argument that is a tree gives a tree. f returns
-/// one value. It takes the cheaper side by the static sizes: jacrev where f(x...) has fewer elements than the argument, else jacfwd.
-/// Memory: the Jacobian, and one array of its size for each value between that depends on the direction.
+/// jacobian<I...>(f)(x...) is the Jacobian of f with respect to the arguments I: the axes of f(x...), then those of the argument. Without indices
+/// it is with respect to the first argument; with several it returns a tuple. An argument that is a tree gives a tree. f returns one value. The
+/// cheaper mode is chosen by the static sizes: jacrev if f(x...) has fewer elements than the argument, else jacfwd.
+/// Memory: the Jacobian, and one array of its size for each intermediate value that depends on the direction.
 template <int... I, class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto jacobian(F f, Execution on = {}) { return detail::with_respect_to<detail::jacobian_of, I...>(detail::traced_function(f), on); }
-/// The same by forward mode, with a tangent for each element of the argument. It goes over a while_loop.
+/// jacobian by forward mode, with a tangent for each element of the argument. It also works for a while_loop.
 template <int... I, class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto jacfwd(F f, Execution on = {}) { return detail::with_respect_to<detail::jacfwd_of, I...>(detail::traced_function(f), on); }
-/// The same by reverse mode, with a cotangent for each element of the result.
+/// jacobian by reverse mode, with a cotangent for each element of the result.
 template <int... I, class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto jacrev(F f, Execution on = {}) { return detail::with_respect_to<detail::jacrev_of, I...>(detail::traced_function(f), on); }
@@ -303,9 +303,9 @@ template <int I = 0, class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto hvp(F f, Execution on = {}) { return detail::with_respect_to_one<detail::hvp_of, I>(detail::traced_function(f), on); }
 
-/// linearize(f)(x...) is {f(x...), the derivative of f at x}. The derivative is a function of a tangent for each argument. In a trace each
-/// call of it appends only what depends on the tangents, so that many directions share f(x...). Called with tensors it keeps copies of
-/// the arguments, and each call of the derivative computes f again.
+/// linearize(f)(x...) is {f(x...), the derivative of f at x}. The derivative is a function of one tangent for each argument. In a trace each call
+/// of the derivative appends only what depends on the tangents, so that many directions share f(x...). With tensors it keeps copies of the
+/// arguments, and each call of the derivative computes f again.
 template <class F>
   requires(!detail::any_value<F>)
 constexpr auto linearize(F f) { return detail::linearized<decltype(detail::traced_function(f))>{detail::traced_function(f)}; }

@@ -50,7 +50,7 @@ inline std::vector<name_group> grouped(const name_list& results) {
   return grouped(as_reads);
 }
 
-/// What goes from one card to another, on a label: "[32,96] transposed", "3 numbers".
+/// The label of an arrow: the values that go from one card to another, as "[32,96] transposed", "3 numbers".
 inline name_list values_between(const card& to, int from) {
   struct value {
     std::string text;

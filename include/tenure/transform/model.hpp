@@ -21,7 +21,7 @@ struct model_rebind {
   static_assert(always_false<M>, "tenure: model: its template arguments are Kind, and values after it: template <class Kind, auto N> struct model");
   using kind = void;
   template <class>
-  using type = M;  // so that compilers say little else
+  using type = M;  // keeps the further messages of compilers short
 };
 template <template <class, auto...> class M, class Kind, auto... V>
 struct model_rebind<M<Kind, V...>> {

@@ -34,7 +34,7 @@ void add_leaf_names(const std::string& name, name_list& names) {
   }
 }
 
-/// What a transform calls the arguments and the results of its function, of which there are `count`. A new transform states its own.
+/// The names that a transform gives to the `count` arguments, and to the results, of its function. A new transform defines its own.
 template <class F>
 struct call_names {
   static std::string argument(int i, int count) { return count == 1 ? "argument" : "argument " + std::to_string(i); }
@@ -81,7 +81,7 @@ struct names_of_program {
 };
 template <class F, std::uint64_t Strided, class... Traced>
 struct names_of_program<program<source<F, Strided, Traced...>>> {
-  /// `given` are names of the first arguments. The others have those of call_names.
+  /// `given` are names of the first arguments. The other arguments have the names of call_names.
   static leaf_names get(const name_list& given) {
     leaf_names names;
     name_list arguments = given;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What the pictures of a plan show: a card for each step, and one for equal steps together; the values that go from card to card; the
-// temporary memory. transform/dot.hpp and transform/html.hpp draw it. All is computed at run time, and only where a picture is made.
+// What the pictures of a plan show: a card for each step, or one for several equal steps; the values that go from card to card; the temporary
+// memory. transform/dot.hpp and transform/html.hpp draw it. It is computed at run time, and only if a picture is made.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace TENURE_NAMESPACE {
 
-/// The contents of a picture beside the plan.
+/// What a picture shows besides the plan.
 struct picture_text {
   std::string title = "plan";
   std::vector<std::string> arguments = {};  ///< names of the arguments, from the first on. C++ does not know them
@@ -57,7 +57,7 @@ struct card {
   std::string per;               // "" if bytes and flops are those of the whole step; " an iteration" if they are those of one iteration
   double seconds = 0;
   std::vector<card_body> bodies;
-  std::string key;  // equal for equal steps; empty: like no other
+  std::string key;  // equal for equal steps; if empty, no other step is equal
 };
 
 /// A temporary buffer.
@@ -65,7 +65,7 @@ struct drawn_buffer {
   std::string name;
   std::int64_t offset = 0, bytes = 0;
   int first = 0, last = 0;  // steps
-  bool is_kept = false;     // a value of the forward half, for the backward half
+  bool is_kept = false;     // a value of the forward half that the backward half reads
 };
 
 struct picture {
@@ -83,7 +83,7 @@ struct card_body {
   picture content;
 };
 
-/// What only the type of a program knows of a step.
+/// What only the type of a program says about a step.
 struct step_facts {
   std::int64_t bytes = -1, flops = -1;
   int kernel = -1;
@@ -115,7 +115,7 @@ class card_maker {
   }
   const formulas& formula() const { return formula_; }
 
-  /// The node of a buffer that step s writes first, or none. A node is found once.
+  /// The node of a buffer that step s writes first, or none. No node is returned twice.
   ir::node_id node_of_buffer(int s, std::int64_t bytes, std::vector<char>& is_found) const {
     for (ir::node_id id = 0; id < g_.count; ++id) {
       const bool is_it = fused_.of[id] == group_of(s) && fused_.in_memory[id] && !is_found[static_cast<std::size_t>(id)];
@@ -151,7 +151,7 @@ class card_maker {
     return marks;
   }
 
-  /// Puts a card to the equal ones, or to the end of the list. Returns its position.
+  /// Adds a card to an equal card, or to the end of the list. Returns its position.
   static int place(std::vector<card>& cards, card made) {
     for (std::size_t i = 0; i < cards.size() && !made.key.empty(); ++i) {
       card& c = cards[i];
@@ -236,7 +236,7 @@ class card_maker {
     }
   }
 
-  /// Notes that a card reads a value: through views, and through the parts of a concat.
+  /// Notes that a card reads a value. Looks through views, and through the parts of a concat.
   void read(card& c, int group, ir::node_id id, std::string view) const {
     ir::node_id seen = id;
     for (; passes::is_view(g_[id].op); id = g_[id].in[0])
@@ -305,7 +305,7 @@ picture picture_of(const leaf_names& names, const call_profile& times = {}) {
     for (int i = 0; i < Program::buffer_count; ++i) {
       const passes::buffer& b = Program::tables.buffers[i];
       if (b.where != passes::buffer::place::workspace || b.first >= Program::step_count) continue;
-      const int last = b.last - b.is_passed_on;  // its last step writes another buffer over it
+      const int last = b.last - b.is_passed_on;  // in its last step another buffer is written over it
       drawn_buffer d{.name = "", .offset = place.offset[i], .bytes = b.elements.factor * size_of(b.type), .first = b.first, .last = last};
       const ir::node_id id = maker.node_of_buffer(b.first, d.bytes, is_found);
       d.name = id == ir::none ? tenure::name_of(b.type) : maker.formula().line(id);

@@ -17,9 +17,9 @@ struct plan {
   /// The number of steps that a call runs: loops, products and other operations.
   static constexpr int kernels() { return Program::step_count; }
 
-  /// The number of arithmetic operations of a call. A pointwise operation counts one for each element of its result, also a transcendental
+  /// The number of arithmetic operations of a call. A pointwise operation counts one for each element of its result, even a transcendental
   /// function. A reduction counts one for each element of its operand. A matrix product counts 2mnk. A loop counts all its iterations, a while_loop
-  /// one iteration, and a branch the larger side. What an extern_op computes is not known and counts 0.
+  /// one iteration, and a branch the larger side. The operations of an extern_op are not known and count 0.
   static constexpr std::int64_t flops() {
     require_static();
     const ir::graph_view g = Program::value.view();
@@ -40,7 +40,7 @@ struct plan {
   /// The number of bytes that the steps of a call read and write. Each buffer counts once for each step: a gather reads one row of its table for
   /// each index, but at most the table, and an update in place writes its block. Loops and branches count as in flops().
   static constexpr std::int64_t bytes() { return bytes_per_iteration<0>(); }
-  /// The same for the body of a loop. Its first `Carries` inputs are carries: where the plan allows it, a new carry is written over the old one.
+  /// bytes() for the body of a loop. Its first `Carries` inputs are carries: if the plan allows it, a new carry is written over the old one.
   template <int Carries>
   static constexpr std::int64_t bytes_per_iteration() {
     require_static();
@@ -54,7 +54,7 @@ struct plan {
       return plan<Body, Device>::template bytes_per_iteration<Carries>();
     });
   }
-  /// The bytes that step s reads and writes; 0 for a loop or a branch. `g` is the graph with its run-time extents, and `symbols` are these; null if there are none.
+  /// The bytes that step s reads and writes; 0 for a loop or a branch. `g` has run-time extents; `symbols` are their values, or null without them.
   template <int Carries = 0>
   static constexpr std::int64_t bytes_of_step(int s, const ir::graph_view& g, const std::int64_t* symbols) {
     const passes::plan_view p = Program::plan.view(g);
@@ -81,8 +81,8 @@ struct plan {
     return backend<Device>::template workspace_bytes<Program>();
   }
 
-  /// The part of workspace_bytes() that holds values of the function for its gradient: what the steps of the backward half read of the forward
-  /// half. 0 where there is no reverse mode. print() lists these values.
+  /// The part of workspace_bytes() that holds residuals: values of the forward half that steps of the backward half read. 0 without reverse mode.
+  /// print() lists these values.
   static constexpr std::int64_t kept_bytes() {
     require_static();
     const ir::graph_view g = Program::value.view();
@@ -131,8 +131,8 @@ struct plan {
     for (int d = 0; d < x.rank; ++d)
       if (p.stride(x, d).factor != 0) n *= is_fused ? passes::value_of(p.kernels[step.kernel].extent[d], symbols) : p.graph.shape_of(node)[d];
     if (is_fused) return n;
-    // A gather reads one row of its table for each index. What changes an operand in place writes the changes alone. An update does not read
-    // what it replaces.
+    // A gather reads one row of its table for each index. A step that changes an operand in place writes only the changes. An update does not read
+    // the elements that it replaces.
     if (step.op == ir::opcode::gather && at == 0) {
       const std::int64_t rows = count(p.graph.shape_of(step.node));
       return rows < n ? rows : n;
@@ -141,7 +141,7 @@ struct plan {
       return at == 1 && step.op == ir::opcode::update ? 0 : count(p.graph.shape_of(p.graph[step.node].in[0]));
     return n;
   }
-  /// Whether a step with the accesses {changes, x, positions, result} has one memory for x and the result.
+  /// Whether a step with the accesses {changes, x, positions, result} uses the same memory for x and the result.
   template <int Carries>
   static constexpr bool is_in_place(const passes::plan_view& p, const passes::access* a) {
     if (a[1].buffer == a[3].buffer) return true;

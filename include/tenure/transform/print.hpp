@@ -37,17 +37,17 @@ std::string to_text(plan<Program, Device>) {
   return out.text();
 }
 
-/// The same, to the standard output.
+/// to_text(plan), to the standard output.
 template <class Program, class Device>
 void print(plan<Program, Device> p) {
   std::fputs(to_text(p).c_str(), stdout);
 }
 
-/// The same, to a stream: std::cout << f.plan(x).
+/// to_text(plan), to a stream: std::cout << f.plan(x).
 template <class Program, class Device>
 std::ostream& operator<<(std::ostream& out, plan<Program, Device> p) { return out << to_text(p); }
 
-// The name that the text has elsewhere. It does not compile and gives a message.
+// Other libraries call this to_string; here it is to_text. It does not compile and gives a message.
 template <class X>
   requires requires(const X& x) { to_text(x); }
 std::string to_string(const X&) {

@@ -29,14 +29,14 @@ namespace TENURE_NAMESPACE {
 struct profiled_step {
   std::string name;         ///< its operations, as print(plan) names them
   double seconds = 0;       ///< the least of all runs
-  std::int64_t bytes = -1;  ///< what it reads and writes, as plan::bytes(); -1 if unknown: a while_loop, a branch, an external function, a loop with run-time extents
+  std::int64_t bytes = -1;  ///< as plan::bytes(); -1 if unknown: a while_loop, a branch, an extern_op, a loop with run-time extents
   std::int64_t flops = -1;  ///< as plan::flops()
 };
 
-/// The time of the operations of a source line, or of one kind of operation where lines are not known. It is an estimate: the time of a step is divided over
-/// its operations by what they cost about.
+/// The time of the operations of a source line, or of one kind of operation if lines are not known. It is an estimate: the time of a step is
+/// divided among its operations by their approximate costs.
 struct profiled_place {
-  std::string file;          ///< empty: the line is not known, or the operation is in no function of the user's
+  std::string file;          ///< empty: the line is not known, or no function of the user has the operation
   int line = 0;              ///< of the file
   bool is_backward = false;  ///< the operations of its derivative
   std::string operations;    ///< "matmul", "mul x2 tanh"
@@ -46,7 +46,7 @@ struct profiled_place {
 /// The profile of a call: the time of each step, and of each source line.
 struct call_profile {
   std::vector<profiled_step> steps;
-  std::vector<profiled_place> places = {};  ///< the one with the most time first. Their times have the sum of those of the steps
+  std::vector<profiled_place> places = {};  ///< the largest time first. The times add up to those of the steps
   std::string no_lines = {};                ///< why there are no source lines; empty if there are
   double seconds = 0;           ///< the least time of a whole call, with its checks
   double bytes_per_second = 0;  ///< of this processor, one core, memory that no cache holds
@@ -55,7 +55,7 @@ struct call_profile {
 
 namespace detail {
 
-/// Times the steps of a call: keeps the least of each.
+/// Times the steps of a call, and keeps the least time of each step.
 struct step_clock {
   double* seconds;
   int current = -1;
@@ -73,7 +73,7 @@ struct step_clock {
   }
 };
 
-/// The before_writing of a call whose steps are timed.
+/// The before_writing of a call whose steps are timed. See watches_steps in backend/execution.hpp.
 template <class BeforeWriting>
 struct timed {
   const BeforeWriting& before_writing;
@@ -83,7 +83,7 @@ struct timed {
   void enter(int step) const { clock.enter(step); }
 };
 
-/// Names of operations: "mul tanh sum". What occurs again has its count: "mul x3".
+/// Names of operations: "mul tanh sum". A repeated name has its count: "mul x3".
 class counted_names {
  public:
   void add(const std::string& name) {
@@ -109,7 +109,7 @@ inline std::string name_of_operation(const ir::graph_view& g, ir::node_id id, co
   if (symbols != nullptr && !is_static(c.length)) c.length = passes::value_of(passes::symbolic_size_of(c.length), symbols);
   passes::print_control_flow(w, g, c);
   const std::string text = w.text();
-  return text.starts_with(": ") ? text.substr(2) : text;  // what stands behind "control-flow operation" in a printed graph
+  return text.starts_with(": ") ? text.substr(2) : text;  // a printed graph has ": " between the node and this text
 }
 inline std::string name_of_step(const ir::graph_view& g, const passes::fusion_groups& fused, int group, const std::int64_t* symbols = nullptr) {
   counted_names names;
@@ -118,7 +118,7 @@ inline std::string name_of_step(const ir::graph_view& g, const passes::fusion_gr
   return names.text();
 }
 
-/// The cost of a node beside others of its step: about the instructions for all its elements, on one lane.
+/// The approximate cost of a node relative to the others of its step: the instructions for all its elements, on one lane.
 template <class Plan>
 double cost_beside_others(const ir::graph_view& g, ir::node_id id) {
   const ir::node& n = g[id];
@@ -134,7 +134,7 @@ double cost_beside_others(const ir::graph_view& g, ir::node_id id) {
   return elements;
 }
 
-/// Where each node of a graph comes from: its own source location, else that of an operand, else that of a user.
+/// Where each node of a graph comes from: its own source location, else that of an operand, else that of a consumer.
 inline std::vector<std::int32_t> locations_of([[maybe_unused]] const ir::graph_view& g) {
   std::vector<std::int32_t> locations(static_cast<std::size_t>(g.count), 0);
 #if TENURE_PROFILE_LINES
@@ -162,7 +162,7 @@ struct source_of_program<program<Source>> { using type = Source; };
 class profiler {
  public:
   profiler() = default;
-  /// Of a training step: only its update reads the arguments from the first number on, up to the second one.
+  /// For a training step: only its update reads the arguments from number first_of_update on, before number end_of_update.
   profiler(int first_of_update, int end_of_update) : first_of_update_(first_of_update), end_of_update_(end_of_update) {}
 
   static storage_handle memory_of_numbers(std::size_t) { return {}; }
@@ -193,7 +193,7 @@ class profiler {
 
  private:
   static constexpr double never = 1e30;
-  static constexpr double min_cost = 1e-9;  // of an operation without elements, so that each step is divided over something
+  static constexpr double min_cost = 1e-9;  // of an operation without elements, so that no step has the cost 0
 
   /// A part of the time of a step.
   struct charge {
@@ -232,7 +232,7 @@ class profiler {
     lines_.trace<typename source_of_program<Program>::type>(Program::traced.count);
   }
 
-  /// Charges the nodes of a program, or of a body of a step, which `outer` describes.
+  /// Charges the nodes of a program, or of a body of the step that `outer` describes.
   template <class Program>
   void charge_nodes(const std::int64_t* symbols, const charge& outer, bool is_whole) {
     ir::graph_view g = Program::value.view();
@@ -261,7 +261,7 @@ class profiler {
       }
     }
   }
-  /// Charges the bodies of step s. Returns false if there is nothing in them, or no body.
+  /// Charges the bodies of step s. Returns false if the step has no bodies, or nothing is in them.
   template <class Program>
   bool charge_bodies(int s, const std::int64_t* symbols, charge c, double trip_count) {
     const std::size_t before = charges_.size();
@@ -361,9 +361,9 @@ inline std::string place_text(const profiled_place& place) {
 
 }  // namespace detail
 
-/// profile(f)(x...) calls a compiled function `runs` times and returns the least time of each step, on the CPU. The times hold for the arguments
-/// as they are: a step that reads what the step before wrote finds it in a cache. Cost: two readings of the clock for each step, some 50 ns, so
-/// a step of less than a microsecond is shown longer than it is.
+/// profile(f)(x...) calls a compiled function `runs` times and returns the least time of each step, on the CPU. The times hold for warm caches: a
+/// step that reads what the previous step wrote finds it in a cache. Cost: two readings of the clock for each step, some 50 ns, so a step of less
+/// than a microsecond is shown longer than it is.
 template <class F, class Execution>
 auto profile(const compiled<F, Execution>& f, int runs = 20) { return detail::profiled<F, Execution>{f, runs}; }
 template <class F>
@@ -384,7 +384,7 @@ auto profile(const Trainer&, int = 20) {
   return after_error();
 }
 
-/// The table of a profile: a line for each step, in the order of the program; then a line for each source line or operation, the one with the most time
+/// The table of a profile: a line for each step, in the order of the program; then a line for each source line or operation, the largest time
 /// first.
 inline std::string to_text(const call_profile& p) {
   std::string text;

@@ -10,14 +10,14 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// The first argument: the value that the solver found.
+/// Returns the first argument: the value that the solver found.
 struct found_by_solver {
   template <class Z, class... X>
   constexpr const Z& operator()(const Z& z, const X&...) const { return z; }
 };
 
-/// The rule of custom_jvp for (z, x..., dz, dx...): residual(z, x...) stays zero, so J dz = -(the tangent of the residual along dx), where J is
-/// the derivative of the residual by z. dz is zero, because no derivative goes through the solver.
+/// The rule of custom_jvp. Its arguments are (z, x..., dz, dx...). residual(z, x...) stays zero, so J dz = -(the tangent of the residual along dx),
+/// where J is the derivative of the residual with respect to z. The argument dz is zero, because no derivative goes through the solver.
 template <class Residual>
 struct root_rule {
   [[no_unique_address]] Residual residual{};
@@ -90,10 +90,10 @@ constexpr root_of<Residual, Solver> root_on(Residual residual, Solver solver) { 
 
 }  // namespace detail
 
-/// root(residual, solver)(x...) is z = solver(x...), where residual(z, x...) is zero. No derivative goes through the solver: it may be a
-/// while_loop, and its iterations keep nothing. The derivative of z comes from the residual, and it is right where the residual is zero. z is one
-/// floating value, and the residual has its shape. Values that the solver and the residual capture have no such derivative: pass them as arguments.
-/// Cost of a derivative: the Jacobian of the residual by z, n x n for n elements, and the solution of its system. For many small
+/// root(residual, solver)(x...) is z = solver(x...), where residual(z, x...) is zero. No derivative goes through the solver: it may be a while_loop,
+/// and nothing of its iterations is kept. The derivative of z comes from the residual, and is right where the residual is zero. z is one floating
+/// value, and the residual has its shape. Values that the solver and the residual capture have no such derivative: pass them as arguments.
+/// Cost of a derivative: the Jacobian of the residual with respect to z, n x n for n elements, and the solution of its system. For many small
 /// systems use vmap(root(...)).
 template <class Residual, class Solver, class Execution = inherited>
   requires(!detail::any_value<Residual> && !detail::any_value<Solver> && !detail::any_value<Execution>)

@@ -8,7 +8,7 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// Appends an input. Its run-time extents become symbols, and also its strides if it may have any strides.
+/// Appends an input. Its run-time extents become symbols. If the input may have any strides, the strides become symbols too.
 template <class T, class S>
 constexpr traced<T, S> new_input(ir::builder& g, bool strided) {
   const int index = g.view().input_count;
@@ -42,8 +42,8 @@ struct source {
   }
 
  private:
-  // Braces make the arguments in order. A std::tuple would cost 10 ms of compile time, and std::apply would add five calls to each
-  // compiler message from within F.
+  // Braces evaluate the arguments in order. A std::tuple would cost 10 ms of compile time, and std::apply would add five calls to each compiler
+  // message from within F.
   struct called {
     result_type results;
     constexpr explicit called(const Traced&... x) : results(F{}(x...)) {}

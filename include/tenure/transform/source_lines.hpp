@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The source lines of the operations of a traced function. C++ gives no source line to an operator such as a * b, so the function is traced once more at
-// run time, with the calls on the stack of each operation, and addr2line finds their lines in the debug information of the program.
-// Only with TENURE_PROFILE_LINES: the nodes of other graphs do not know from which operation they come.
+// The source lines of the operations of a traced function. C++ gives no source line to an operator such as a * b. So the function is traced again
+// at run time, with the call stack of each operation, and addr2line finds the lines in the debug information of the program.
+// Only with TENURE_PROFILE_LINES: otherwise the nodes of a graph do not know their operation in the source.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-/// Where an operation is written. Without a file it is in no function of the user's.
+/// Where an operation is written. `file` is empty if no function of the user has the operation.
 struct source_place {
   std::string file;
   int line = 0;
@@ -33,16 +33,16 @@ struct source_place {
 };
 
 #if TENURE_PROFILE_LINES && defined(__linux__)
-/// Traces the function of a program at run time. It is not inlined, because the stack ends at it.
+/// Traces the function of a program at run time. It must not be inlined, because the recorded stacks end at it.
 template <class Source>
 [[gnu::noinline]] void trace_at_run_time(int& nodes) {
-  ir::builder (*volatile trace)() = Source::trace;  // volatile: a compiler could compute the graph beforehand
+  ir::builder (*volatile trace)() = Source::trace;  // volatile: otherwise a compiler could compute the graph beforehand
   nodes = trace().count();
 }
 
 class source_lines {
  public:
-  /// Notes the calls of each operation of a trace. The trace of the compiler has `count` nodes.
+  /// Records the call stack of each operation of a trace. The trace of the compiler has `count` nodes.
   template <class Source>
   void trace(int count) {
     const auto begin = &trace_at_run_time<Source>;
@@ -55,7 +55,7 @@ class source_lines {
     is_same_ = nodes == count;
   }
 
-  /// The place of each operation, by its number. Where there are none, says why.
+  /// The place of each operation, by its number. If there are no places, `why_none` says why.
   std::vector<source_place> places(std::string& why_none) const {
     why_none = "no source lines: the function is another one when it runs than when it is compiled";
     if (!is_same_) return {};
@@ -73,7 +73,7 @@ class source_lines {
   }
 
  private:
-  /// Notes the calls of the trace that runs while it lives. A traced function may throw.
+  /// Records the operations of a trace while this object lives: a traced function may throw.
   struct watch {
     explicit watch(source_lines* notes) : outer(std::exchange(current, notes)), before(std::exchange(ir::after_traced, &after_traced)) {}
     watch(const watch&) = delete;
@@ -86,7 +86,7 @@ class source_lines {
 
   using lines = std::vector<std::pair<std::string, int>>;  // of one address: the innermost of inlined calls first
 
-  /// Tells the files of the library from those of the user.
+  /// Distinguishes the files of the library from those of the user.
   struct library {
     std::string folder;  // or the single header
 
@@ -130,7 +130,7 @@ class source_lines {
     stacks[static_cast<std::size_t>(location) - 1] = std::move(w.stack);
   }
 
-  /// A file of code in memory, and its addresses there less those in the file.
+  /// A loaded file of code. `offset` is the difference between an address in memory and in the file.
   struct object {
     std::string path;
     std::uintptr_t offset = 0;
@@ -180,7 +180,7 @@ class source_lines {
     command += " 2>/dev/null";
     std::FILE* const answer = popen(command.c_str(), "r");
     if (answer == nullptr) return;
-    // A line with each address, then "file:line" of the innermost inlined call, of the one around it, and so on. "??:0" and "file:?" are not known.
+    // A line with each address. Then "file:line" of the innermost inlined call, of the call around it, and so on; "??:0" or "file:?" if not known.
     for (lines* to = nullptr; std::fgets(text, sizeof text, answer) != nullptr;) {
       const std::string_view line = text;
       const std::size_t colon = line.rfind(':');

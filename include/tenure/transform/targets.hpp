@@ -14,8 +14,8 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// Whether result j may be written into the memory of argument i in this call. `HasViews`: an argument is a view and has run-time strides. Where
-/// they are those of a tensor that owns its memory, the answer is the same. The plan is then part of the program.
+/// Whether result j may be written into the memory of argument i in this call. `HasViews`: an argument is a view with run-time strides. If these
+/// are the strides of an owning tensor, the answer is the same as for an owning tensor. With `HasViews` the plan is in the executable.
 template <class Program, int Arguments, bool HasViews>
 struct overwrites_of_call {
   const std::int64_t* symbols;
@@ -27,7 +27,7 @@ struct overwrites_of_call {
   }
 };
 
-/// The bytes of an argument. If every target owns its memory and the argument owns its memory too, the two are equal or apart. Then the first byte of
+/// The bytes of an argument. If the argument and every target own their memory, two of them are the same memory or separate. Then the first byte of
 /// the argument is enough.
 template <bool TargetsOwn, class L>
 TENURE_INLINE memory_range range_of(const L& leaf) {
@@ -47,7 +47,7 @@ struct target_memory {
   void* data = nullptr;    // null: the target is gone
   std::int64_t bytes = 0;  // of its elements
   memory_range range{};
-  bool is_strided = false;  // its elements do not lie one after the other: the result is computed in other memory and copied
+  bool is_strided = false;  // its elements are not contiguous: the result is computed in other memory and copied
 };
 template <class L>
 TENURE_INLINE target_memory memory_of_target(const L& target) {
@@ -129,12 +129,12 @@ inline constexpr bool has_empty_result = [] {
   return false;
 }();
 
-/// What a look at addresses finds. `doubtful`: a target is gone, or two may share memory. `apart`: a target is strided, or shares memory with an
-/// argument that it may not overwrite in every call. The loops have no branches, because these would slow down a small program.
+/// What find_sharing() finds by the addresses. `doubtful`: a target is gone, or two targets may share memory. `apart`: a target is strided, or
+/// shares memory with an argument that not every call may overwrite. The loops have no branches, because branches would slow down a small program.
 struct sharing {
   bool doubtful = false, apart = false;
 };
-/// The answers of overwrites_of for all pairs, where they are few: a loop reads them without branches, which takes 3 ns less for 9 pairs.
+/// The answers of overwrites_of for all pairs, if there are few: a loop reads them without branches, which takes 3 ns less for 9 pairs.
 template <class Program, int Arguments>
 struct answers_for_few {
   static constexpr int results = Program::value.output_count;
@@ -148,7 +148,7 @@ struct answers_for_few {
 template <class Program, int Arguments>
 inline constexpr answers_for_few<Program, Arguments> few_answers{};
 
-/// `Whole`: every tensor of the call shares all of its memory with another one, or none.
+/// `Whole`: any two tensors of the call share all of their memory or none.
 template <class Program, int Leaves, bool Whole>
 TENURE_INLINE sharing find_sharing(const void* const* pointers, [[maybe_unused]] const memory_range* ranges, const target_memory* targets) {
   constexpr int outputs = Program::value.output_count;

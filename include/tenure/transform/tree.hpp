@@ -36,8 +36,8 @@ inline constexpr bool is_branch = is_branch_type<X>();
 template <class Operation, class... X>
 constexpr auto on_leaves(const X&... x);  // tree_map.hpp
 
-/// The arithmetic of models, leaf by leaf; a number or a single tensor goes to every leaf. A kind is a template argument of a model, so
-/// argument-dependent lookup finds these operators for models, and does not look at them for tensors.
+/// The arithmetic of models, leaf by leaf. A number or a single tensor goes to every leaf. A kind is a template argument of a model, so
+/// argument-dependent lookup finds these operators for models and not for tensors.
 struct arithmetic_of_models {
   template <class A, class B> requires(is_branch<A> || is_branch<B>) friend constexpr auto operator+(const A& a, const B& b) { return on_leaves<plus>(a, b); }
   template <class A, class B> requires(is_branch<A> || is_branch<B>) friend constexpr auto operator-(const A& a, const B& b) { return on_leaves<minus>(a, b); }
@@ -61,7 +61,7 @@ struct values : detail::arithmetic_of_models {
   using type = tensor<T, S>;
 };
 
-/// The same in the memory of a device.
+/// As `values`, in the memory of a device.
 template <class Device>
 struct values_on : detail::arithmetic_of_models {
   template <class T, class S>
@@ -79,12 +79,12 @@ struct declarations {
     using start = Start;
   };
 };
-/// The base of kinds of traced values of other shapes than the type states: slices, stacks. shape<S> is the other shape.
+/// The base of kinds of traced values whose shape differs from the shape in their type: slices, stacks. shape<S> is the changed shape.
 struct shape_change {};
 template <class Kind>
 inline constexpr bool changes_shape = std::is_base_of_v<shape_change, Kind>;
 
-/// Whether the change Outer of the shapes takes back the change Inner.
+/// Whether the change Outer of a shape undoes the change Inner.
 template <class Outer, class Inner>
 inline constexpr bool undoes = false;
 
@@ -92,7 +92,7 @@ struct shape_itself {
   template <class, class S>
   using type = S;
 };
-/// The kind Base of leaves whose shapes were changed, by the last change first.
+/// The kind of leaves of kind Base with changed shapes. `Change...` are the changes, the last change first.
 template <class Base, class... Change>
 struct with_changes;
 template <class Base, class Change>
@@ -106,7 +106,7 @@ struct with_changes<Base, Change, Next, Rest...> {
   using type = typename with_changes<Base, Change>::template type<T, typename with_changes<shape_itself, Next, Rest...>::template type<T, S>>;
 };
 
-/// The kind Kind with one more change, which comes before the others.
+/// Kind with one more change, which is applied before the others.
 template <class Kind, class Change>
 struct changed { using type = with_changes<Kind, Change>; };
 template <class Base, class... Later, class Change>
@@ -141,7 +141,7 @@ struct stacks : shape_change {
 template <std::int64_t N>
 inline constexpr bool undoes<slices, stacks<N>> = true;
 
-/// An initializer of an array of rows: each is made by Start.
+/// The initializer of an array of rows. Start makes each row.
 template <class Start, class Row>
 struct init_each;
 
@@ -234,8 +234,8 @@ struct rebind_kind<std::tuple<X...>, Kind> { using type = std::tuple<typename re
 template <class X, std::size_t N, class Kind>
 struct rebind_kind<std::array<X, N>, Kind> { using type = std::array<typename rebind_kind<X, Kind>::type, N>; };
 
-/// The kind of a model of kind From whose leaves become of kind To. The type of a model states the shapes of its parameters, so a model whose
-/// shapes changed keeps the changes in its kind.
+/// The kind of a model of kind From after its leaves get kind To. The type of a model states the shapes of its parameters, so a model whose shapes
+/// changed keeps the changes in its kind.
 template <class To, class From>
 struct rebound { using type = std::conditional_t<changes_shape<To>, with_changes<tracing, To>, To>; };
 template <class To, class Base, class Last, class... Change>
@@ -252,7 +252,7 @@ struct rebind_kind<X, Kind, std::enable_if_t<model_traits<X>::is_model>> {
   using type = typename model_traits<X>::template rebind<typename rebound<Kind, typename model_traits<X>::kind>::type>;
 };
 
-/// The same tree with other leaves.
+/// The type of tree X with leaves of kind Kind.
 template <class X, class Kind>
 using rebind_kind_t = typename rebind_kind<std::remove_cvref_t<X>, Kind>::type;
 
@@ -262,7 +262,7 @@ struct leaf_description {
   bool is_tracked = false, is_leaf = false, is_view = false, is_reference = false;  // of a tensor
 };
 
-/// The properties of X as a tree. is_tree tells whether X is a tree. Others tell whether any leaf is a traced value, a tensor, a number, of
+/// The properties of X as a tree. is_tree tells whether X is a tree. Other members tell whether any leaf is a traced value, a tensor, a number, of
 /// floating type, or tracked, and whether all leaves are contiguous.
 template <class X, class = void>
 struct tree_properties {
@@ -327,7 +327,7 @@ using tree = tree_properties<std::remove_cvref_t<X>>;
 template <class X>
 constexpr bool is_branch_type() { return !is_tree_leaf<X> && tree<X>::is_tree; }
 
-/// Whether every leaf of an lvalue of type X may be written. A tuple of references is as writable as what they refer to.
+/// Whether every leaf of an lvalue of type X may be written. A tuple of references is writable if the objects are to which they refer.
 template <class X>
 constexpr bool are_leaves_writable() {
   using branch = std::remove_const_t<X>;

@@ -15,7 +15,7 @@ using detail::for_each_leaf;
 
 namespace detail {
 
-/// The first of the types that is a branch, which says the structure.
+/// The first of the types that is a branch. It states the structure.
 template <class First, class... Rest>
 struct first_branch : std::conditional_t<is_branch<First>, std::type_identity<First>, first_branch<Rest...>> {};
 template <class Only>
@@ -33,7 +33,7 @@ constexpr bool is_leaf_of() {
   return false;
 }
 
-/// A leaf after a failed static_assert.
+/// The leaf that a call returns after a failed static_assert.
 template <class To, class X, class... Rest>
 constexpr To leaf_like(const X& x, const Rest&... rest) {
   if constexpr (std::is_same_v<X, To>) return x;
@@ -104,7 +104,7 @@ struct map_call {
   constexpr auto operator()(const X&... x) const { return map_traced(F{}, x...); }
 };
 
-/// The promoted element type of all leaves, and float32 where that is bool or an integer.
+/// The promoted element type of all leaves, or float32 if that is bool or an integer.
 template <class M>
 constexpr dtype floating_type_of() {
   leaf_description leaves[tree<M>::leaves + 1];
@@ -142,12 +142,12 @@ struct clip_to_norm {
   constexpr auto operator()(const M& m, const C& most) const {
     const auto norm = norm_of_tree{}(m);
     const auto fits = norm <= most;
-    const auto factor = where(fits, 1.0, most / where(fits, 1.0, norm));  // the inner one: 0 times the derivative of a division by 0 is NaN
+    const auto factor = where(fits, 1.0, most / where(fits, 1.0, norm));  // the inner where: 0 times the derivative of a division by 0 is NaN
     return map_tree<M>([](const auto& leaf, const auto& by) { return leaf * by; }, m, factor);  // m may be a single tensor
   }
 };
 
-/// Refuses a number that is no norm. It reads no variable that the trace does not know.
+/// Refuses a number that cannot be a norm. A variable that is unknown in a trace is not read.
 template <class M, class C>
 constexpr void require_norm([[maybe_unused]] const M& m, [[maybe_unused]] const C& most) {
   if constexpr (scalar<C>) {
@@ -158,7 +158,7 @@ constexpr void require_norm([[maybe_unused]] const M& m, [[maybe_unused]] const 
   }
 }
 
-/// F of trees: in a trace at once, else compiled.
+/// F of trees: in a trace at once, else as a compiled function.
 template <class F, class... X>
 constexpr auto of_trees(const X&... x) {
   if constexpr ((tree<X>::traces || ...)) {
@@ -186,12 +186,12 @@ constexpr auto map(const F& f, const X&... x) {
   }
 }
 
-/// The root of the sum of the squares of all elements of all leaves. Where it is 0 its gradient is 0.
+/// The root of the sum of the squares of all elements of all leaves. If the norm is 0, its gradient is 0.
 template <class M>
   requires(!operand_or_scalar<M> && detail::is_branch<M>)
 constexpr auto norm(const M& m) { return detail::of_trees<detail::norm_of_tree>(m); }
 
-/// m, or m * (most / norm(m)) where norm(m) is greater than `most`. A number below 0 throws; in a trace it does not compile.
+/// m, or m * (most / norm(m)) if norm(m) is greater than `most`. A number below 0 throws; in a trace it does not compile.
 template <class M, class C>
   requires(operand_or_scalar<M> || detail::is_branch<M>)
 constexpr auto clip_by_global_norm(const M& m, const C& most) {

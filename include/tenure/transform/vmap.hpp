@@ -12,7 +12,7 @@
 
 namespace TENURE_NAMESPACE {
 
-/// In the place of an axis: all samples share this argument.
+/// Takes the place of an axis: all samples share this argument.
 inline constexpr int unmapped = std::numeric_limits<int>::min();
 
 namespace detail {
@@ -23,7 +23,7 @@ struct sample_extents {
   static constexpr bool exists = at >= 0 && at < S::rank;
   static constexpr extents value = exists ? ops::without_axes(S::value, std::int64_t{1} << (exists ? at : 0)) : S::value;
 };
-/// The kind of one sample of traced values, which lie along an axis.
+/// The kind of one sample of traced values whose samples lie along an axis.
 template <int Axis>
 struct samples : shape_change {
   template <class S>
@@ -99,7 +99,7 @@ struct vmap_of {
     (add_mapped<axis_of_argument<I, Axes...>>(g, arguments, inputs, extent), ...);
     g.note_samples(extent);
     body_trace body(g);
-    // Braces make the inputs in order. As arguments of the call g++ makes them from the last to the first when the program runs.
+    // Braces evaluate the inputs in order. As arguments of the call, g++ evaluates them from the last to the first at run time.
     const std::tuple<sample_t<axis_of_argument<I, Axes...>, X>...> sample{one_sample<axis_of_argument<I, Axes...>>(g, body, arguments)...};
     const auto y = f(std::get<I>(sample)...);
     body.returns(y);
@@ -143,7 +143,7 @@ constexpr auto over_samples(F f, Execution on) { return compiled_on(vmap_of<F, A
 /// axes, each argument is mapped along its axis 0. vmap<0, -1, tn::unmapped>(f) gives an axis for each argument; a negative one counts
 /// from the end, and all samples share an argument that is tn::unmapped. An argument that is a tree is mapped in each leaf.
 /// The extents of the mapped axes agree; run-time extents are compared when a call begins.
-/// It nests, and it goes over derivatives, loops and branches: a while_loop turns until its condition is false for all samples, and a cond
+/// vmap can be nested, and it takes derivatives, loops and branches: a while_loop iterates until its condition is false for all samples, and a cond
 /// whose flag depends on the sample computes both branches.
 template <int... Axes, class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)
