@@ -125,7 +125,7 @@ class agreement {
     wait();
     report(call, what, readiness::failed);
   }
-  /// Whether all ranks are about to do the same.
+  /// Whether all ranks are about to make the same call.
   bool holds() const { return known_.least == known_.most; }
 
   /// Every rank calls this after an agreement that does not hold, with the text of its call, or of the error that it met. Throws on the ranks that
