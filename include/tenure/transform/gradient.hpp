@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// grad, value_and_grad, vjp, jvp: transforms of functions. Each traces f and appends its derivative to the same graph, so they can be
+// grad, value_and_grad, vjp, jvp: transforms of functions. A transform traces f and appends the derivative to the same graph. So transforms can be
 // nested in any order. Gradients are returned and never stored.
 #pragma once
 

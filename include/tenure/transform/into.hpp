@@ -30,7 +30,7 @@ class into_call {
     at_once<device_of_call<X...>> now;
     through(now, x...);
   }
-  /// The same, but `runner` runs the program.
+  /// As operator(), but `runner` runs the program.
   template <class Runner, class... X>
   void through(Runner& runner, const X&... x) const {
     if constexpr (is_possible<X...>()) run(runner, as_argument(x)...);

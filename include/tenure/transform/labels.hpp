@@ -13,7 +13,7 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-/// Names on one label: those of the members of one model are "model.w1, b1", those of an array are "rule[0, 1]". `view` is equal for all.
+/// Names on one label: the members of a model are "model.w1, b1", the parts of an array are "rule[0, 1]". All have the same `view`.
 struct name_group {
   std::string label, view;
   name_list names;
