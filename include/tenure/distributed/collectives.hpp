@@ -40,7 +40,7 @@ constexpr bool is_exchangeable() {
   return has_memory;
 }
 
-/// Whether ranks can write an X. If not, a static_assert gives the reason. A leaf of the gradient may be written, because it is a parameter.
+/// Whether ranks can write an X. If not, a static_assert gives the reason. A leaf may be written, because it is a parameter.
 template <class X, class Device>
 constexpr bool is_written() {
   using tenure::detail::target_fault;
