@@ -11,7 +11,7 @@ namespace TENURE_NAMESPACE {
 namespace detail {
 
 /// Computes e in row-major order into the memory that `make(shape)` returns. `make` is called after all other checks. The caller checks the
-/// versions.
+/// versions of the operands.
 template <class E, class Make, class BeforeWriting = program_detail::no_commit>
 void compute_into(const E& e, Make make, const BeforeWriting& before_writing = {}) {
   if constexpr (is_evaluable<E>()) {
