@@ -122,7 +122,7 @@ search_point line_search(const lbfgs& o, const search_point& start, double first
   const auto is_lower = [&](const search_point& p) { return p.value <= start.value + o.sufficient_decrease * p.t * start.slope; };
   const auto is_flat = [&](const search_point& p) { return std::fabs(p.slope) <= -o.curvature * start.slope; };
   search_point low = start, high{};  // the best point, and one beyond a minimum
-  const auto is_beyond = [&](const search_point& p) {  // also where the value is NaN
+  const auto is_beyond = [&](const search_point& p) {  // true also if the value is NaN
     const bool is_close = p.value <= start.value + rounding && p.value <= low.value + rounding;
     return !is_close && !(is_lower(p) && p.value < low.value);
   };
@@ -263,7 +263,7 @@ class minimizer {
         continue;
       }
 
-      // The oldest pair makes place for the newest one.
+      // The newest pair takes the place of the oldest one.
       if (weights.size() > 0) {
         const std::size_t newest = count % weights.size();
         if (pairs.size() < weights.size()) pairs.push_back(change(point, at, gradient_there, gradient));
