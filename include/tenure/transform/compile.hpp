@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// compile(f): a traced function as compiled code. A call binds the arguments to buffers, checks what is known only at run time
-// (extents, labels) before it writes anything, and runs the steps. A call with traced values calls f itself, so transforms compose.
+// compile(f): a traced function as compiled code. A call binds the arguments to buffers, and runs the steps. Before it writes anything, it checks
+// what is known only at run time (extents, labels). A call with traced values calls f itself, so transforms compose.
 // Cost: a call allocates only its results; into(results...) allocates nothing.
 #pragma once
 
@@ -51,7 +51,7 @@ struct compiled {
   [[no_unique_address]] F function{};
   [[no_unique_address]] Execution execution{};
 
-  /// With tensors, numbers and models the results are new and owning: constants, or nodes where they depend on tracked arguments, see
+  /// With tensors, numbers and models the results are new and owning: constants, or nodes if they depend on tracked arguments, see
   /// call_history.hpp. With traced values it calls f inside the graph of the other function.
   template <class... X>
   constexpr auto operator()(const X&... x) const {
@@ -141,7 +141,7 @@ template <class X>
 concept any_value = any_tensor<X> || expression<X> || scalar<X> || is_traced_v<std::remove_cvref_t<X>>;
 }  // namespace detail
 
-/// Compiles a function. With tracked arguments its results join the history, also for compile(grad(f)). grad(f) itself returns values without one.
+/// Compiles a function. With tracked arguments its results join the history, also for compile(grad(f)). A call of grad(f) records no history.
 /// Every transform that compiles takes an execution as its last argument: a thread_pool or sequential.
 template <class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)

@@ -133,7 +133,7 @@ class formulas {
     if (is_static(extent) && n.step > 0) text += std::to_string(n.start + (extent - 1) * n.step + 1);
     return text + (n.step == 1 ? "]" : ':' + std::to_string(n.step) + ']');
   }
-  /// The axes of a reduction, unless it is over all axes, and the axis of an operation along one.
+  /// The axes of a reduction, unless it is over all axes, and the axis of an operation along one axis.
   std::string axes(ir::node_id id) const {
     const ir::node& n = g_[id];
     if (n.op == ir::opcode::reduce) {

@@ -109,7 +109,7 @@ class html_drawing {
     add_wires(p, prefix);
   }
 
-  /// One arrow for all values that a card reads from another one.
+  /// One arrow for all values that a card reads from another card.
   void add_wires(const picture& p, const std::string& prefix) {
     for (std::size_t to = 0; to < p.cards.size(); ++to)
       for (std::size_t from = 0; from < p.cards.size(); ++from) {

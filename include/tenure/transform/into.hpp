@@ -36,7 +36,7 @@ class into_call {
     if constexpr (is_possible<X...>()) run(runner, as_argument(x)...);
   }
   /// The bytes of the results that this call computes in other memory and then copies into their targets. 0 if each target is contiguous and
-  /// overlaps no argument that is still read when the result is written. Throws what the call throws before it writes.
+  /// overlaps no argument that is still read when the result is written. Throws what a call throws before its first write.
   template <class... X>
   std::int64_t copied_bytes(const X&... x) const {
     if constexpr (is_possible<X...>()) return count_copied(as_argument(x)...);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// profile(f)(x...) shows where the time of a call goes. It lists the time, the bytes and the operations of each step, beside the limits
-// of the processor, and the time of each source line, or of each operation where the lines are not known.
+// profile(f)(x...) shows where the time of a call goes. It lists the time, the bytes and the operations of each step, beside the limits of the
+// processor. It also lists the time of each source line, or of each operation if the lines are not known.
 #pragma once
 
 #include <algorithm>

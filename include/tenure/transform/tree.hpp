@@ -130,7 +130,7 @@ struct slices : shape_change {
   template <class T, class S>
   using type = traced<T, shape<S>>;
 };
-/// The kind of N traced values as one, along a new axis 0.
+/// The kind of N traced values as a single one: they are stacked along a new axis 0.
 template <std::int64_t N>
 struct stacks : shape_change {
   template <class S>
