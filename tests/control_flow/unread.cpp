@@ -168,3 +168,104 @@ TEST_CASE("of an extern_op and a root, what has no cotangent meets no infinite p
   CHECK(std::isinf(tn::grad<1>(moved)(a, b).item()));
   CHECK(tn::grad([](auto v, auto w) { return std::get<0>(tn::fori_loop(2, [=](auto, auto c) { return std::tuple{moved(std::get<0>(c), w), std::get<1>(c)}; }, std::tuple{v, v})); })(a, b).item() == 1);
 }
+
+namespace {
+
+/// A rule whose partial in b is infinite at b = 0.
+constexpr auto plus_root = tn::custom_jvp([](auto a, auto b) { return a + tn::sqrt(b); },
+                                          [](auto a, auto b, auto da, auto db) { return std::tuple{a + tn::sqrt(b), da + db * 0.5 / tn::sqrt(b)}; });
+/// The same with a loop and a branch over the tangents, and another rule.
+constexpr auto by_loop = tn::custom_jvp([](auto a, auto b) { return a + tn::sqrt(b); }, [](auto a, auto b, auto da, auto db) {
+  const auto t = tn::fori_loop(2, [=](auto, auto c) { return std::tuple{std::get<0>(c) + 0.5 * da, std::get<1>(c) + db * 0.25 / tn::sqrt(b)}; }, std::tuple{0.0 * da, 0.0 * db});
+  return std::tuple{a + tn::sqrt(b), std::get<0>(t) + std::get<1>(t)};
+});
+constexpr auto by_branch = tn::custom_jvp([](auto a, auto b) { return a + tn::sqrt(b); }, [](auto a, auto b, auto da, auto db) {
+  return std::tuple{a + tn::sqrt(b), tn::cond(a > 0.0, [=] { return da + db * 0.5 / tn::sqrt(b); }, [=] { return db; })};
+});
+constexpr auto by_rule = tn::custom_jvp([](auto a, auto b) { return a + tn::sqrt(b); }, [](auto a, auto b, auto da, auto db) {
+  const auto [y, t] = tn::jvp(moved)(a, b, da, db);
+  return std::tuple{y, t};
+});
+/// A result for each argument. Nothing links one with the other.
+constexpr auto side_by_side = tn::custom_jvp([](auto a, auto b) { return std::tuple{1.0 * a, tn::sqrt(b)}; }, [](auto a, auto b, auto da, auto db) {
+  return std::tuple{std::tuple{1.0 * a, tn::sqrt(b)}, std::tuple{1.0 * da, db * 0.5 / tn::sqrt(b)}};
+});
+constexpr auto both_carries = [](auto a, auto b) {
+  const auto c = tn::fori_loop(1, [](auto, auto s) { return side_by_side(std::get<0>(s), std::get<1>(s)); }, std::tuple{a, b});
+  return std::get<0>(c) + tn::sqrt(std::get<1>(c));
+};
+/// Rules that have no derivative along the tangents.
+constexpr auto twice_outside = tn::extern_op([](double& y, double x) noexcept { y = 2 * x; }, tn::like<0>, [](auto, auto, auto g) { return 2.0 * g; });
+constexpr auto by_extern = tn::custom_jvp([](auto a, auto b) { return 2.0 * a + b; }, [](auto a, auto b, auto da, auto db) { return std::tuple{2.0 * a + b, twice_outside(da) + db}; });
+constexpr auto twice_by_vjp = tn::custom_vjp([](auto x) { return 2.0 * x; }, [](auto, auto g) { return 2.0 * g; });
+constexpr auto by_backward = tn::custom_jvp([](auto a, auto b) { return 2.0 * a + b; }, [](auto a, auto b, auto da, auto db) {
+  return std::tuple{2.0 * a + b, tn::fori_loop(1, [=](auto, auto t) { return t + twice_by_vjp(da); }, db)};
+});
+constexpr auto by_stop = tn::custom_jvp([](auto a, auto b) { return 2.0 * a + b; }, [](auto a, auto b, auto da, auto db) { return std::tuple{2.0 * a + b, da + tn::stop_gradient(da) + db}; });
+
+/// The slope of f in a at (2, 0), where b does not move: alone, and in loops, branches, checkpoints, batches and derivatives.
+template <class F>
+void require_slope(F f, double wanted) {
+  const number a{2.0}, b{0.0}, one{1.0};
+  const tn::tensor<double, tn::shape<2>> two{2.0, 2.0}, none{0.0, 0.0}, ones{1.0, 1.0};
+  CHECK(std::get<1>(tn::jvp<0>(f)(a, b, one)).item() == wanted);
+  CHECK(std::get<1>(tn::jvp<0>([](auto x, auto y) { return tn::fori_loop(1, [=](auto, auto c) { return F{}(c, y); }, x); })(a, b, one)).item() == wanted);
+  CHECK(std::get<1>(tn::jvp<0>([](auto x, auto y) { return tn::cond(x > 0.0, [=] { return F{}(x, y); }, [=] { return x; }); })(a, b, one)).item() == wanted);
+  CHECK(std::get<1>(tn::jvp<0>(tn::checkpoint(f))(a, b, one)).item() == wanted);
+  CHECK(std::get<1>(tn::jvp<0>(tn::vmap(f))(two, none, ones))[1].item() == wanted);
+}
+template <class F>
+void require_slope_of_slope(F) {
+  const number a{2.0}, b{0.0}, one{1.0};
+  CHECK(std::get<1>(tn::jvp<0>([](auto x, auto y) { return std::get<1>(tn::jvp<0>(F{})(x, y, x)); })(a, b, one)).item() == 1);
+  CHECK(tn::grad<0>([](auto x, auto y) { return std::get<1>(tn::jvp<0>(F{})(x, y, x)); })(a, b).item() == 1);
+  CHECK(tn::hessian<0>([](auto x, auto y) { return x * F{}(x, y); })(a, b).item() == 2);
+}
+
+}  // namespace
+
+TEST_CASE("of a rule, an argument that does not move has no tangent, and that is not a tangent of zeros") {
+  require_slope(moved, 1);
+  require_slope(plus_root, 1);
+  require_slope(by_loop, 1);
+  require_slope(by_branch, 1);
+  require_slope(by_rule, 1);
+  require_slope(both_carries, 1);
+  require_slope_of_slope(moved);
+  require_slope_of_slope(plus_root);
+  const number a{2.0}, b{0.0}, one{1.0};
+  CHECK(std::isinf(std::get<1>(tn::jvp<1>(moved)(a, b, one)).item()));
+  const auto [value, slope] = tn::jvp<0>(side_by_side)(a, b, one);
+  CHECK(std::get<0>(slope).item() == 1);
+  CHECK(std::get<1>(slope).item() == 0);
+}
+
+TEST_CASE("a rule without a derivative along its tangents gets zeros for those that are not there") {
+  require_slope(by_backward, 2);
+  require_slope(by_stop, 2);
+  const number a{2.0}, b{0.0}, one{1.0};
+  CHECK(std::get<1>(tn::jvp<0>(by_extern)(a, b, one)).item() == 2);
+  CHECK(std::get<1>(tn::jvp<1>(by_extern)(a, b, one)).item() == 1);
+  CHECK(tn::grad<0>([](auto x, auto y) { return std::get<1>(tn::jvp<0>(by_extern)(x, y, x)); })(a, b).item() == 2);
+}
+
+namespace {
+
+/// The first iteration takes the rule at a constant.
+constexpr auto rule_of_constant = [](auto x) {
+  return std::get<0>(tn::fori_loop(2, [=](auto, auto c) { return std::tuple{plus_root(std::get<0>(c), std::get<1>(c)), x}; }, std::tuple{x, 0.0}));
+};
+/// The number that the last iteration makes by the rule is not read, and its derivative is infinite. That of the first is read.
+constexpr auto late_rule = [](auto x) {
+  return std::get<0>(tn::fori_loop(2, [=](auto i, auto c) { return std::tuple{std::get<0>(c) + std::get<1>(c), plus_root(std::get<0>(c), x - tn::cast<double>(i) * x)}; }, std::tuple{x, x}));
+};
+
+}  // namespace
+
+TEST_CASE("a rule in iterations that have no tangent or cotangent gives zeros there") {
+  const number x{0.9};
+  const double of_root = 0.5 / std::sqrt(0.9);
+  CHECK(std::get<1>(tn::jvp(rule_of_constant)(x, number{1.0})).item() == Approx(1 + of_root));
+  CHECK(tn::grad(rule_of_constant)(x).item() == Approx(1 + of_root));
+  CHECK(tn::grad(late_rule)(x).item() == Approx(3 + of_root));
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Law: a derivative through loops, branches and checkpoints = that of the iterations and branches that run, one after the other. Also where values
+// Law: a derivative through loops, branches, checkpoints and rules = that of the iterations and branches that run, one after the other. Also where values
 // that no result reads have infinite partial derivatives: what has no cotangent or tangent takes part in no product.
 #include "../catch.hpp"
 
@@ -14,8 +14,8 @@ namespace {
 
 namespace passes = tenure::passes;
 using ids = ir::array<ir::node_id>;
-enum class kind { scan, fori, while_loop, bounded, cond, checkpoint };
-constexpr int kinds = 6;
+enum class kind { scan, fori, while_loop, bounded, cond, checkpoint, rule };
+constexpr int kinds = 7;
 
 template <class Op, class... X>
 value apply(const X&... x) {
@@ -95,7 +95,7 @@ class program {
 
   ids control_flow(kind what, const ids& pool) {
     ++depth_;
-    const ids results = what == kind::cond ? branch(pool) : what == kind::checkpoint ? again(pool) : loop(what, pool);
+    const ids results = what == kind::cond ? branch(pool) : what == kind::checkpoint ? again(pool) : what == kind::rule ? by_rule(pool) : loop(what, pool);
     --depth_;
     return results;
   }
@@ -130,6 +130,41 @@ class program {
     if (unrolled_) return operands;
     c.captures[0] = captured.size();
     for (const ir::node_id o : captured) operands.push_back(o);
+    return results(c, operands, 2);
+  }
+
+  /// A custom_jvp of some arguments, whose rule is its derivative.
+  ids by_rule(const ids& pool) {
+    const ids arguments = chosen(pool, 3);
+    ids own, captured, before;
+    ir::node_id first = g.count();
+    const auto inputs = [&] {
+      for (int i = 0; i < arguments.size(); ++i) own.push_back(g.body_input(dtype::float64, g.intern(vector_)));
+    };
+    inputs();
+    ids inner = own;
+    const int depth = std::exchange(depth_, 2);
+    grow(inner);
+    depth_ = depth;
+    const int body = g.outline(first, own, chosen(inner, 2), captured);
+    if (unrolled_) return outputs_of(body, arguments);
+    for (const ir::node_id id : arguments) before.push_back(ops::stopped({g, id}).id);
+    ids operands = outputs_of(body, before);
+    for (const ir::node_id id : arguments) operands.push_back(id);
+    first = g.count();
+    own.resize(0);
+    inputs();
+    const ids x = own;
+    inputs();
+    const ids values = outputs_of(body, x);
+    ids tangents(values.size(), ir::none);
+    passes::forward(g, x.data(), &own[x.size()], x.size(), values.data(), values.size(), tangents.data());
+    for (int i = 0; i < values.size(); ++i)
+      if (tangents[i] == ir::none) tangents[i] = value(g, values[i]).like(0).id;
+    ir::control_flow c{.what = ir::control_flow::kind::custom_jvp, .carries = 2, .scanned = arguments.size()};
+    c.bodies[0] = g.outline(first, own, tangents, captured);
+    c.captures[0] = captured.size();
+    for (const ir::node_id id : captured) operands.push_back(id);
     return results(c, operands, 2);
   }
 
@@ -263,7 +298,7 @@ class program {
 
 }  // namespace
 
-TEST_CASE("Law: a gradient through a loop or a branch is that of the iterations and the branch that run, also beside infinite partial derivatives") {
+TEST_CASE("Law: a gradient through a loop, a branch or a rule is that of the iterations and the branch that run, also beside infinite partial derivatives") {
   int finite = 0, infinite = 0;
   for (std::uint64_t seed = 0; seed < 6000 / share * times(); ++seed) {
     const program written(seed, false), unrolled(seed, true);

@@ -18,7 +18,7 @@
 namespace TENURE_NAMESPACE {
 namespace optim {
 
-/// Why a minimization stopped: the gradient or the change of the value fell below its tolerance, max_iterations were done, or the line search found
+/// Why a minimization stopped: the gradient or the change of the value fell below its tolerance, most_iterations were done, or the line search found
 /// no lower value. In the last case only rounding is left, or the gradient is not the gradient of the function.
 enum class stop { gradient, value, iterations, search };
 

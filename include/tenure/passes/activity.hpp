@@ -3,7 +3,7 @@
 //   carries(type): whether a value of this type can be marked;
 //   goes_through(g, n, k): whether a marked operand k marks node n;
 //   by_condition: whether a marked condition marks the results of a loop or a branch;
-//   custom(c, operands, i): the mark of result i of a custom derivative, given the marks of its operands.
+//   custom(g, c, ids, operands): the marks of the results of a custom derivative, given its operands and their marks.
 // A carry of a loop is marked if its start or its value after an iteration is marked. The sweep over an iteration repeats until no carry changes.
 #pragma once
 
@@ -65,17 +65,13 @@ constexpr void spread_over_iterations(const ir::graph_view& body, mark_list& inp
   }
 }
 
-/// The marks in a control-flow operation, given the marks of its operands.
+/// The marks in a loop, a branch or an external function, given the marks of its operands.
 template <class Kind>
 constexpr flow flow_through(const ir::graph_view& g, const ir::control_flow& c, const mark_list& operands) {
   using kind = ir::control_flow::kind;
   const bool branches = c.what == kind::cond, is_while = c.what == kind::while_loop;
   flow f;
   f.results.resize(g.results_of(c), 0);
-  if (c.is_custom_derivative()) {
-    for (int i = 0; i < c.carries; ++i) f.results[i] = Kind::custom(c, operands, i);
-    return f;
-  }
   const auto carries = [](const ir::graph_view& body, int i) { return Kind::carries(body[body.outputs[i]].type); };
   if (c.what == kind::external) {
     const ir::graph_view body = g.body_at(c.bodies[0]);
@@ -127,9 +123,14 @@ constexpr flow flow_through(const ir::graph_view& g, const ir::control_flow& c, 
 /// The marks in the control-flow operation of node `id`, given the marks of the graph.
 template <class Kind>
 constexpr flow flow_through(const ir::graph_view& g, ir::node_id id, const char* marks) {
+  const ir::control_flow& c = g.control_flow_of(g[id]);
   mark_list operands;
-  ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(Kind::carries(g[o].type) ? marks[o] : char{is_never}); });
-  return flow_through<Kind>(g, g.control_flow_of(g[id]), operands);
+  id_list ids;
+  ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(Kind::carries(g[o].type) ? marks[o] : char{is_never}), ids.push_back(o); });
+  if (!c.is_custom_derivative()) return flow_through<Kind>(g, c, operands);
+  flow f;
+  f.results = Kind::custom(g, c, ids, operands);
+  return f;
 }
 
 /// Marks the nodes from `first` on that depend on marked nodes.
@@ -152,25 +153,47 @@ constexpr void spread(const ir::graph_view& g, char* marks, ir::node_id first) {
   }
 }
 
-/// Marks the nodes through which a derivative flows.
-struct by_derivative {
-  static constexpr bool by_condition = false;
-  static constexpr bool carries(dtype type) { return is_floating(type); }
-  static constexpr bool goes_through(const ir::graph_view& g, const ir::node& n, int k) { return ops::flows_to(n, k, g.nodes[n.in[k]]); }
-  static constexpr char custom(const ir::control_flow& c, const mark_list& operands, int i) {
-    char mark = operands[c.operand_of_result(i)];
-    for (int k = c.first_argument(); k < c.first_argument() + c.scanned && !c.is_taken; ++k) mark |= operands[k];
-    return mark;
-  }
-};
-constexpr void mark_active(const ir::graph_view& g, char* active, ir::node_id first = 0) { spread<by_derivative>(g, active, first); }
-
 /// Marks the nodes whose value depends on the sample of a batch.
 struct by_sample {
   static constexpr bool by_condition = true;
   static constexpr bool carries(dtype) { return true; }
   static constexpr bool goes_through(const ir::graph_view&, const ir::node&, int) { return true; }
-  static constexpr char custom(const ir::control_flow&, const mark_list& operands, int) { return any_of(operands, 0, operands.size()); }
+  static constexpr mark_list custom(const ir::graph_view&, const ir::control_flow& c, const id_list&, const mark_list& operands) {
+    return mark_list(c.carries, any_of(operands, 0, operands.size()));
+  }
 };
+
+/// The nodes through which a derivative flows.
+struct by_derivative {
+  static constexpr bool by_condition = false;
+  static constexpr bool carries(dtype type) { return is_floating(type); }
+  static constexpr bool goes_through(const ir::graph_view& g, const ir::node& n, int k) { return ops::flows_to(n, k, g.nodes[n.in[k]]); }
+  static constexpr mark_list custom(const ir::graph_view& g, const ir::control_flow& c, const id_list& ids, const mark_list& operands) {
+    mark_list results, tangents;
+    char any = is_never;
+    for (int k = c.first_argument(); k < c.first_argument() + c.scanned && !c.is_taken; ++k) any |= operands[k];
+    const bool by_rule = any && c.what == ir::control_flow::kind::custom_jvp;
+    if (by_rule) tangents = of_rule(g, c, ids, operands);
+    for (int i = 0, at = 0; i < c.carries; ++i) {
+      const char by_rule_of_result = !by_rule ? any : is_floating(g[ids[i]].type) ? tangents[at++] : char{is_never};
+      results.push_back(char(operands[c.operand_of_result(i)] | by_rule_of_result));
+    }
+    return results;
+  }
+
+ private:
+  /// The marks of the outputs of the rule of a custom_jvp. It takes the arguments and then the tangents of those that are floating.
+  static constexpr mark_list of_rule(const ir::graph_view& g, const ir::control_flow& c, const id_list& ids, const mark_list& operands) {
+    const ir::graph_view rule = g.body_at(c.bodies[0]);
+    mark_list inputs(rule.input_count, 0), outputs;
+    int input = c.scanned;
+    for (int k = c.carries; k < c.carries + c.scanned; ++k)
+      if (is_floating(g[ids[k]].type)) inputs[input++] = operands[k];
+    const mark_list marks = marks_of_body<by_sample>(rule, inputs);  // what a tangent meets in a rule may be no derivative
+    for (int i = 0; i < rule.output_count; ++i) outputs.push_back(marks[rule.outputs[i]]);
+    return outputs;
+  }
+};
+constexpr void mark_active(const ir::graph_view& g, char* active, ir::node_id first = 0) { spread<by_derivative>(g, active, first); }
 
 }  // namespace tenure::passes

@@ -119,8 +119,8 @@ class batching {
   constexpr values control_flow(const ir::control_flow c, const values& operands) {  // c is a copy, because the records of the builder move
     mark_list mapped;
     for (const batch_value& o : operands) mapped.push_back(o.is_mapped);
-    const flow m = flow_through<by_sample>(g_.view(), c, mapped);
     if (c.is_custom_derivative()) return custom_derivative(c, operands, mapped);
+    const flow m = flow_through<by_sample>(g_.view(), c, mapped);
     switch (c.what) {
       case ir::control_flow::kind::scan: return scan(c, operands, m);
       case ir::control_flow::kind::while_loop: return while_loop(c, operands, m);

@@ -8,9 +8,9 @@
 namespace TENURE_NAMESPACE::passes {
 
 constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
-                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients, const char* marks);
+                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients, const char* marks = nullptr, bool of_rule = false);
 constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count,
-                       const ir::node_id* outputs, int output_count, ir::node_id* results, const char* marks);
+                       const ir::node_id* outputs, int output_count, ir::node_id* results, const char* marks = nullptr, bool of_rule = false);
 
 /// The node of input i in a body.
 constexpr ir::node_id input_of_body(const ir::graph_view& body, int i) {

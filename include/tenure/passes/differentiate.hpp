@@ -9,16 +9,18 @@ namespace TENURE_NAMESPACE::passes {
 
 template <class... Op>
 constexpr bool is_any_of(ir::opcode op) { return ((op == ops::code_of<Op>()) || ...); }
-/// Whether a partial derivative may be infinite where the operands and the result are finite. The list has frequent operations that never do this.
-constexpr bool may_have_infinite_partial(ir::opcode op) {
+/// Whether a partial derivative may be infinite where the operands and the result are finite. The list has frequent operations that never do this. In the
+/// rule of a custom_jvp products count as well: the rule multiplies by a derivative, which need not be finite.
+constexpr bool may_have_infinite_partial(ir::opcode op, bool of_rule) {
+  if (of_rule && is_any_of<ops::mul, ops::div>(op)) return true;
   return ops::is_pointwise(op) && !is_any_of<ops::add, ops::sub, ops::mul, ops::div, ops::neg, ops::where, ops::maximum, ops::minimum, ops::abs, ops::exp,
                                              ops::sin, ops::cos, ops::tanh, ops::sigmoid, ops::relu>(op);
 }
 /// The cotangent of operand k of node y, given the cotangent g of y. For tangents: the part of the tangent of y that comes from tangent g of operand k.
 /// If the mark is not is_always, some zeros of g stand for no cotangent: the result is 0 where such a zero meets an infinite partial derivative.
-constexpr ops::value pulled(ops::value y, int k, ops::value g, char mark) {
+constexpr ops::value pulled(ops::value y, int k, ops::value g, char mark, bool of_rule) {
   const ops::value arrived = ops::pull(y, k, g);
-  if (mark == is_always || !may_have_infinite_partial(y.node().op)) return arrived;
+  if (mark == is_always || !may_have_infinite_partial(y.node().op, of_rule)) return arrived;
   const ops::value is_zero = ops::pointwise_value<ops::equal>(g, g.like(0)), is_nan = ops::pointwise_value<ops::not_equal>(arrived, arrived);
   return ops::pointwise_value<ops::where>(ops::pointwise_value<ops::logical_and>(is_zero, is_nan), g.like(0), arrived);
 }
@@ -27,11 +29,12 @@ constexpr ops::value pulled(ops::value y, int k, ops::value g, char mark) {
 /// free local variables, and then rejects the program. So one function owns the arrays, and another function does the work.
 struct pass_over_nodes {
   ir::node_id last;
+  bool of_rule;
   ir::array<ir::node_id> derivative;
   mark_list mark;
   ir::array<char> active;  // in reverse(): whether the node depends on wrt
 
-  constexpr explicit pass_over_nodes(ir::node_id end) : last(end), derivative(end + 1, ir::none), mark(end + 1, is_never) {}
+  constexpr pass_over_nodes(ir::node_id end, bool is_rule) : last(end), of_rule(is_rule), derivative(end + 1, ir::none), mark(end + 1, is_never) {}
 };
 constexpr ir::node_id last_of(const ir::node_id* outputs, int count) {
   ir::node_id last = ir::none;
@@ -75,7 +78,7 @@ constexpr void pull_all(ir::builder& g, const ir::node_id* outputs, const ir::no
     for (int k = 0; k < arity; ++k) {
       const ir::node_id operand = n.in[k];
       if (active[operand] && ops::flows_to(n, k, g[operand])) {
-        const ops::value arrived = pulled({g, id}, k, {g, adjoint[id]}, reached[id]);
+        const ops::value arrived = pulled({g, id}, k, {g, adjoint[id]}, reached[id], nodes.of_rule);
         accumulate(operand, doubles ? arrived * 2.0 : arrived, reached[id]);
       }
     }
@@ -84,16 +87,17 @@ constexpr void pull_all(ir::builder& g, const ir::node_id* outputs, const ir::no
 
 /// Sets gradients[i] to the cotangent of wrt[i], or to none if no gradient flows to wrt[i]. marks[i] says in which iterations and branches
 /// cotangents[i] exists, see reach.hpp. In the others cotangents[i] is zero, and its zeros give zeros. Without marks, all cotangents exist always.
+/// of_rule: the nodes are those of the rule of a custom_jvp.
 // Law: <push(v), w> = <v, pull(w)> for every v, w.
 constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
-                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients, const char* marks = nullptr) {
+                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients, const char* marks, bool of_rule) {
   const ir::node_id last = last_of(outputs, output_count);
   if (output_count == 0) {
     for (int i = 0; i < wrt_count; ++i) gradients[i] = ir::none;
     return;
   }
   g.begin_backward();
-  pass_over_nodes nodes(last);
+  pass_over_nodes nodes(last, of_rule);
   pull_all(g, outputs, cotangents, output_count, wrt, wrt_count, marks, nodes);
   for (int i = 0; i < wrt_count; ++i) gradients[i] = wrt[i] <= last ? nodes.derivative[wrt[i]] : ir::none;
 }
@@ -102,9 +106,10 @@ constexpr void push_all(ir::builder& g, const ir::node_id* wrt, const ir::node_i
   const ir::node_id last = nodes.last;
   ir::array<ir::node_id>& tangent = nodes.derivative;
   mark_list& mark = nodes.mark;
+  ir::node_id first = last + 1;  // no node before the first of wrt has a tangent
   for (int i = 0; i < wrt_count; ++i)
-    if (wrt[i] <= last) tangent[wrt[i]] = tangents[i], mark[wrt[i]] = marks == nullptr ? char{is_always} : marks[i];
-  for (ir::node_id id = 0; id <= last; ++id) {
+    if (wrt[i] <= last) tangent[wrt[i]] = tangents[i], mark[wrt[i]] = marks == nullptr ? char{is_always} : marks[i], first = wrt[i] < first ? wrt[i] : first;
+  for (ir::node_id id = first; id <= last; ++id) {
     const ir::node n = g[id];
 #if TENURE_PROFILE_LINES
     const ir::builder::location_scope derivative_of(g, n.location > 0 ? -n.location : n.location);
@@ -121,23 +126,23 @@ constexpr void push_all(ir::builder& g, const ir::node_id* wrt, const ir::node_i
         is_guarded = is_guarded || mark[n.in[k]] != is_always;
       }
     if (!any) continue;
-    if (!is_guarded || !may_have_infinite_partial(n.op)) {
+    if (!is_guarded || !may_have_infinite_partial(n.op, nodes.of_rule)) {
       tangent[id] = ops::push({g, id}, in).id;
       continue;
     }
     for (int k = 0; k < n.arity; ++k) {  // pulled() works for tangents, because the Jacobian of a pointwise operation is diagonal
       if (in[k].id == ir::none) continue;
-      const ops::value part = pulled({g, id}, k, in[k], mark[n.in[k]]);
+      const ops::value part = pulled({g, id}, k, in[k], mark[n.in[k]], nodes.of_rule);
       tangent[id] = tangent[id] == ir::none ? part.id : (ops::value(g, tangent[id]) + part).id;
     }
   }
 }
 
 /// Sets results[i] to the tangent of outputs[i], given the tangents of wrt, or to none if no tangent reaches the output. marks[i] says in which
-/// iterations and branches tangents[i] exists, as in reverse().
+/// iterations and branches tangents[i] exists, and of_rule is as in reverse().
 constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count,
-                       const ir::node_id* outputs, int output_count, ir::node_id* results, const char* marks = nullptr) {
-  pass_over_nodes nodes(last_of(outputs, output_count));
+                       const ir::node_id* outputs, int output_count, ir::node_id* results, const char* marks, bool of_rule) {
+  pass_over_nodes nodes(last_of(outputs, output_count), of_rule);
   push_all(g, wrt, tangents, wrt_count, marks, nodes);
   for (int i = 0; i < output_count; ++i) results[i] = nodes.derivative[outputs[i]];
 }

@@ -110,9 +110,9 @@ constexpr void push_control_flow(ir::builder& g, ir::node_id id, ir::node_id las
     if (g[r].op == ir::opcode::result && g[r].in[0] == id) mark[r] = f.results[static_cast<int>(g[r].attr)];
   const auto set = [&](const id_list& tangents) {
     for (ir::node_id r = id + 1; r <= last; ++r)
-      if (g[r].op == ir::opcode::result && g[r].in[0] == id) tangent[r] = tangents[static_cast<int>(g[r].attr)];
+      if (const int i = static_cast<int>(g[r].attr); g[r].op == ir::opcode::result && g[r].in[0] == id && f.results[i]) tangent[r] = tangents[i];
   };
-  if (c.is_custom_derivative()) return set(annotations::push(g, id, tangent));
+  if (c.is_custom_derivative()) return set(annotations::push(g, id, tangent, active.data()));
   if (c.what == ir::control_flow::kind::reverse_while) return set(push_reverse_while(g, id, active.data(), tangent));
   if (c.what == ir::control_flow::kind::external) {
     for (const char result : f.results)

@@ -7,12 +7,10 @@
 // The rule is for the arguments only. A value that the function captures has its ordinary derivative.
 #pragma once
 
+#include <tenure/passes/derived_body.hpp>
 #include <tenure/passes/reach.hpp>
 
 namespace TENURE_NAMESPACE::passes {
-
-constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
-                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients, const char* marks);
 
 namespace annotations {
 
@@ -75,7 +73,7 @@ constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::control
   const id_list tangents = inline_body(g, c, given);
   const arrivals at = arrived(g, tangents, floating, marks);
   id_list gradients(wrt.size(), ir::none);
-  reverse(g, at.values.data(), at.cotangents.data(), at.values.size(), wrt.data(), wrt.size(), gradients.data(), at.marks.data());
+  reverse(g, at.values.data(), at.cotangents.data(), at.values.size(), wrt.data(), wrt.size(), gradients.data(), at.marks.data(), true);
   for (int i = 0; i < wrt.size(); ++i)
     if (gradients[i] != ir::none) accumulate(to[i], gradients[i]);
 }
@@ -149,8 +147,40 @@ constexpr void pull(ir::builder& g, ir::node_id id, const char* active, const id
   if (c.what == kind::custom_vjp && !c.of_results) g.take_rule(id);
 }
 
-/// Returns the tangent of each result, or none for a result without one. tangent[i] is the tangent of node i, or none.
-constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent) {
+/// Whether an output of a body depends on marked inputs.
+constexpr bool reads_any(const ir::graph_view& body, const mark_list& inputs) {
+  if (!any_of(inputs, 0, inputs.size())) return false;
+  const mark_list marks = marks_of_body<by_sample>(body, inputs);
+  for (int i = 0; i < body.output_count; ++i)
+    if (marks[body.outputs[i]]) return true;
+  return false;
+}
+/// Whether a derivative goes through all that depends on the marked inputs of a body and is floating.
+constexpr bool is_differentiable(const ir::graph_view& body, const mark_list& inputs) {
+  using kind = ir::control_flow::kind;
+  const mark_list marks = marks_of_body<by_derivative>(body, inputs);
+  for (ir::node_id id = 0; id < body.count; ++id) {
+    const ir::node& n = body.nodes[id];
+    if (n.op != ir::opcode::control_flow) {
+      for (int k = 0; k < n.arity && is_floating(n.type) && n.op != ir::opcode::result; ++k)
+        if (marks[n.in[k]] && is_floating(body[n.in[k]].type) && !marks[id]) return false;
+      continue;
+    }
+    if (!marks[n.in[0]]) continue;
+    const ir::control_flow& c = body.control_flow_of(n);
+    if (c.what == kind::checkpoint) continue;
+    if (c.what == kind::external || c.is_custom_derivative()) return false;
+    const flow f = flow_through<by_derivative>(body, id, marks.data());
+    for (int b = 0; b < 2; ++b)
+      if (c.bodies[b] >= 0 && !is_differentiable(body.body_at(c.bodies[b]), f.inputs(b))) return false;
+  }
+  return true;
+}
+
+/// Returns the tangent of each result, or none for a result without one. tangent[i] is the tangent of node i, or none, and marks[i] its mark. A rule is
+/// linear in the tangents, so it is its own derivative along them: where one of them is not always there, this derivative leaves out what it has no
+/// part in. A rule that calls another one or an external function with tangents is computed as it is written, with zeros.
+constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent, const char* marks) {
   using kind = ir::control_flow::kind;
   const ir::control_flow c = g.control_flow_at(id);
   const id_list operands = g.operands_of(id);
@@ -162,16 +192,34 @@ constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent) {
   if (by_rule && c.what == kind::custom_vjp) g.refuse({c.of_results ? ir::diagnostic::kind::forward_extern : ir::diagnostic::kind::forward_custom_vjp});
   if (!by_rule || c.what != kind::custom_jvp) return results;
   if (c.refused != ir::diagnostic::kind::nothing) g.refuse({c.refused});
-  id_list given = arguments_of_rule(g, id, c, operands);
-  for (int i = c.carries; i < c.carries + c.scanned; ++i)
-    if (is_floating_node(g, operands[i])) given.push_back(moves(i) ? tangent[operands[i]] : zero_like(g, operands[i]));
+  id_list given = arguments_of_rule(g, id, c, operands), wrt, along;
+  const int input_count = g.view().body_at(c.bodies[0]).input_count;
+  mark_list there(input_count, is_never), lacking(input_count, 0), of_along;
+  for (int i = c.carries; i < c.carries + c.scanned; ++i) {
+    if (!is_floating_node(g, operands[i])) continue;
+    there[given.size()] = moves(i) ? marks[operands[i]] : char{is_never};
+    lacking[given.size()] = there[given.size()] != is_always;
+    given.push_back(moves(i) ? tangent[operands[i]] : zero_like(g, operands[i]));
+  }
   take(given, operands, c.own_operands(), c.captures[0]);
-  const id_list found = inline_body(g, c, given);
+  const bool derives = reads_any(g.view().body_at(c.bodies[0]), lacking) && is_differentiable(g.view().body_at(c.bodies[0]), there);
+  for (int i = 0; i < input_count && derives; ++i) {
+    if (!there[i]) continue;
+    along.push_back(given[i]), of_along.push_back(there[i]);
+    given[i] = variable(g, given[i]);
+    wrt.push_back(given[i]);
+  }
+  id_list found = inline_body(g, c, given);
+  if (derives) {
+    const id_list values = found;
+    forward(g, wrt.data(), along.data(), wrt.size(), values.data(), values.size(), found.data(), of_along.data(), true);
+  }
   int at = 0;
   for (int i = 0; i < c.carries; ++i) {
     if (!is_floating_node(g, operands[i])) continue;
-    results[i] = results[i] == ir::none ? found[at] : (ops::value(g, results[i]) + ops::value(g, found[at])).id;
-    ++at;
+    const ir::node_id by_rule_of_result = found[at++];
+    if (by_rule_of_result == ir::none) continue;
+    results[i] = results[i] == ir::none ? by_rule_of_result : (ops::value(g, results[i]) + ops::value(g, by_rule_of_result)).id;
   }
   return results;
 }
