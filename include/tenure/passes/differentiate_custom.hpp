@@ -226,3 +226,6 @@ constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent, c
 
 }  // namespace annotations
 }  // namespace tenure::passes
+
+// reverse() and forward() go through control-flow operations, and control-flow operations through the nodes of their bodies: each header needs the other.
+#include <tenure/passes/differentiate_control_flow.hpp>
