@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Law: a long sum is the sum of shorter ones, also within a kernel of several passes: in float32 ten million numbers around 1000 have a mean and a variance.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <numeric>
+#include <vector>
 
 #include <tenure/threads.hpp>
 
@@ -120,4 +123,41 @@ TEST_CASE("sums of many rows have the same bits on any number of threads") {
     const auto found = tn::compile(f, pool)(x);
     std::apply([&](const auto&... a) { std::apply([&](const auto&... b) { CHECK(((std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0) && ...)); }, found); }, alone);
   }
+}
+
+// Loops add several rows to the columns at a time, and skip rows that add only zeros.
+TEST_CASE("the sums of columns of the rows that a mask keeps") {
+  const auto masked = tn::compile([](auto x, auto keep) { return std::tuple{sum(tn::where(keep, x, 0.0f), tn::axis<0>), sum(tn::where(keep, x * x, 0.0f), tn::axis<0>)}; });
+  const auto columns_of = tn::compile([](auto x, auto keep) { return sum(tn::where(keep, x, 0.0f), tn::axis<0>); });
+  const auto total_of = tn::compile([](auto x, auto keep) { return sum(tn::where(keep, x, 0.0f)); });
+  for (const int rows : {1, 3, 4, 5, 8, 11, 64})
+    for (const int columns : {1, 16, 37, 96}) {
+      tn::tensor<float, tn::shape<tn::dyn, tn::dyn>> x(rows, columns);
+      tn::tensor<bool, tn::shape<tn::dyn, 1>> keep(rows);
+      const auto element = tn::as_span(x);
+      const auto mask = tn::as_span(keep);
+      for (int pattern = 0; pattern < 4; ++pattern) {
+        std::vector<float> sums(columns), squares(columns);
+        for (int i = 0; i < rows; ++i) {
+          mask[i] = pattern == 0 || (pattern == 1 && i % 3 == 1) || (pattern == 2 && i < 4);
+          for (int j = 0; j < columns; ++j) {
+            const float number = static_cast<float>((7 * i + 3 * j) % 16 - 5);
+            element[i * columns + j] = mask[i] ? number : NAN;
+            if (mask[i]) sums[j] += number, squares[j] += number * number;
+          }
+        }
+        const bool all = pattern == 0;
+        const auto every = tn::full<bool>(tn::shape<>{}, all);
+        const auto [kept, kept_squares] = masked(x, keep);
+        const auto some = columns_of(x, every), plain = tn::eval(sum(x, tn::axis<0>));
+        INFO(rows << " x " << columns << ", pattern " << pattern);
+        bool is_right = true;
+        for (int j = 0; j < columns; ++j) {
+          is_right = is_right && kept(j) == sums[j] && kept_squares(j) == squares[j] && some(j) == (all ? sums[j] : 0);
+          if (all) is_right = is_right && plain(j) == sums[j];
+        }
+        CHECK(is_right);
+        CHECK(total_of(x, every).item() == (all ? std::accumulate(sums.begin(), sums.end(), 0.0f) : 0));
+      }
+    }
 }

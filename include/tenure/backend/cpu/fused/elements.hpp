@@ -113,8 +113,8 @@ TENURE_LAYER void fused<Code>::element(const local_arguments& args, const positi
     constexpr bool is_number = x.what == kind::load && !x.is_mask && std::is_floating_point_v<T> && lanes > 1;
     if constexpr (is_number && uses_of(I, Pass) > 1) math::stay_in_register(e.value[I]);
   } else if constexpr (does == action::compute || does == action::keep) {
-    if constexpr (x.is_mask) e.mask[I] = compute<Choice, I>(r, e, operands_of<I>{});
-    else e.value[I] = compute<Choice, I>(r, e, operands_of<I>{});
+    if constexpr (x.is_mask) e.mask[I] = compute<Pass, Choice, I>(r, e, operands_of<I>{});
+    else e.value[I] = compute<Pass, Choice, I>(r, e, operands_of<I>{});
     if constexpr (does == action::keep && Choice != at_choice::there) store<x.access, Partial>(args, p, e.value[I], i, n);
   } else if constexpr (does == action::store) {
     if constexpr (x.is_mask) store_mask<x.access>(args, p, read<x.in[0]>(r, e), i, n);
@@ -124,7 +124,7 @@ TENURE_LAYER void fused<Code>::element(const local_arguments& args, const positi
     static_assert(std::is_same_v<to, T>);
     T* at_column = static_cast<T*>(args.pointer[x.access]) + p.offset[x.access] + i;
     const P v = read<x.in[0]>(r, e);
-    if constexpr (columns_in_registers) {
+    if constexpr (columns_in_registers || adds_several_rows) {
       total.packet[I][0] = ops::combine<at(I).reduction()>(total.packet[I][0], v);
     } else if constexpr (Partial) {
       math::store_first<P>(at_column, ops::combine<at(I).reduction()>(math::load_first<P>(at_column, n), v), n);
@@ -169,11 +169,13 @@ TENURE_LAYER void fused<Code>::prefetch_next_row(const local_arguments& args, co
 }
 
 template <class Code>
-template <at_choice Choice, int I, int... K>
+template <int Pass, at_choice Choice, int I, int... K>
 TENURE_LAYER auto fused<Code>::compute(const row_state& r, const element_state& e, places<K...>) {
   constexpr auto x = at(I);
   constexpr bool elsewhere = Choice == at_choice::elsewhere, adds = elsewhere && x.op == ops::code_of<ops::add>();
-  if constexpr (elsewhere && is_choice(I)) {
+  if constexpr (x.op == ops::code_of<ops::where>() && x.in[0] == mask_of_sums(Pass)) {
+    return read<x.in[1]>(r, e);  // the pass runs only where the mask is true
+  } else if constexpr (elsewhere && is_choice(I)) {
     return math::mask_set<P>(false);
   } else if constexpr (elsewhere && is_zero_elsewhere(I)) {
     return read<x.in[2]>(r, e);

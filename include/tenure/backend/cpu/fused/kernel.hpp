@@ -204,6 +204,8 @@ struct fused : program_detail::coded_kernel<Code> {
   static TENURE_LAYER void row(const local_arguments& args, const Range& range, const position& p, sums& total);
   static TENURE_LAYER void part_of_row(const local_arguments& args, const block_range& range, const position& p, sums& total);
   static constexpr int mask_of_sums(int pass);
+  template <int Pass>
+  static TENURE_LAYER bool has_work(const row_state& r);
   template <int Pass, class Range>
   static TENURE_LAYER void row_passes(const local_arguments& args, const Range& range, const position& p, row_state& r, sums& total);
   template <int Pass, int D, class Range>
@@ -267,6 +269,31 @@ struct fused : program_detail::coded_kernel<Code> {
   static TENURE_LAYER void store_chosen(const local_arguments& args, const position& p, const row_state& r, const element_state& e,
                                         std::int64_t i, int n, std::integer_sequence<int, I...>);
 
+  // ---- several rows that are added to the columns at a time: fused/loops.hpp ----
+
+  static constexpr int max_rows = 4;
+  /// Whether a kernel does nothing else, and computes little for it. Each packet of columns is then loaded and stored once for these rows, which takes as
+  /// long as a few computations.
+  static constexpr bool adds_several_rows = [] {
+    bool only_adds = reduces_columns && !columns_in_registers && record::passes == 1 && record::inner == 1 && record::outer > 0 && in_group(0) == 1 && !chooses(0);
+    int work = 0;
+    for (int i = 0; i < record::instructions; ++i) {
+      const instruction& x = at(i);
+      const bool adds = x.what == kind::reduce_columns && !x.row, computes = x.what == kind::compute && !x.is_kept();
+      only_adds = only_adds && (adds || computes || x.what == kind::constant || x.what == kind::load) && !(x.row && x.phase > 0);
+      if (computes && !x.row) work += ops::instructions_of(effort_of(i));
+    }
+    return only_adds && work <= 32;
+  }();
+  template <int Rows>
+  static TENURE_LAYER void add_rows(const local_arguments& args, const position& first, sums& total);
+  template <int Rows, bool Partial>
+  static TENURE_LAYER void add_packets(const local_arguments& args, const position* p, const row_state* r, sums& total, std::int64_t i, int n);
+  template <bool Partial, int... I>
+  static TENURE_LAYER void load_columns(const local_arguments& args, sums& total, std::int64_t i, int n, std::integer_sequence<int, I...>);
+  template <bool Partial, int... I>
+  static TENURE_LAYER void store_columns(const local_arguments& args, const sums& total, std::int64_t i, int n, std::integer_sequence<int, I...>);
+
   // ---- the instructions of a packet: fused/elements.hpp ----
 
   template <int Pass, at_choice Choice, bool Partial, int Way, int... I>
@@ -298,7 +325,7 @@ struct fused : program_detail::coded_kernel<Code> {
   static TENURE_LAYER void prefetch_stores(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>);
   template <int... I>
   static TENURE_LAYER void prefetch_next_row(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>);
-  template <at_choice Choice, int I, int... K>
+  template <int Pass, at_choice Choice, int I, int... K>
   static TENURE_LAYER auto compute(const row_state& r, const element_state& e, places<K...>);
 
   // ---- rows of neighbouring numbers, transposed in registers: fused/transposed.hpp ----

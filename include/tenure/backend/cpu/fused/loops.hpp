@@ -37,11 +37,74 @@ TENURE_LAYER void fused<Code>::walk(const local_arguments& args, const Range& ra
   } else {
     const std::int64_t begin = range.template begin<D>(), n = range.template end<D>(args);
     move_along<Code, D>(args, p.offset, begin, stream_indices{});
-    for (std::int64_t i = begin; i < n; ++i) {
-      walk<D + 1>(args, range, p, total);
-      move_along<Code, D>(args, p.offset, 1, stream_indices{});
+    std::int64_t i = begin;
+    if constexpr (D + 1 == record::outer && adds_several_rows) {
+      for (; i + max_rows <= n; i += max_rows) {
+        add_rows<max_rows>(args, p, total);
+        move_along<Code, D>(args, p.offset, max_rows, stream_indices{});
+      }
+      for (; i < n; ++i) {
+        add_rows<1>(args, p, total);
+        move_along<Code, D>(args, p.offset, 1, stream_indices{});
+      }
+    } else {
+      for (; i < n; ++i) {
+        walk<D + 1>(args, range, p, total);
+        move_along<Code, D>(args, p.offset, 1, stream_indices{});
+      }
     }
   }
+}
+
+/// Adds rows to the columns, in order. Where a mask leaves out some of the rows, it adds the others one by one.
+template <class Code>
+template <int Rows>
+TENURE_LAYER void fused<Code>::add_rows(const local_arguments& args, const position& first, sums& total) {
+  position p[Rows];
+  row_state r[Rows];
+  int with_work = 0;
+  [&]<int... Row>(std::integer_sequence<int, Row...>) {
+    ((p[Row] = first, move_along<Code, record::outer - 1>(args, p[Row].offset, Row, stream_indices{}),
+      row_phase(args, p[Row], r[Row], total, those<part::row, 0>{}), with_work += has_work<0>(r[Row])), ...);
+  }(std::make_integer_sequence<int, Rows>{});
+  if constexpr (mask_of_sums(0) >= 0) {
+    if (with_work == 0) return;
+    if constexpr (Rows > 1)
+      if (with_work < Rows) {
+        for (int i = 0; i < Rows; ++i) add_rows<1>(args, p[i], total);
+        return;
+      }
+  }
+  const std::int64_t n = extent_of<Code, last>(args);
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) add_packets<Rows, false>(args, p, r, total, i, lanes);
+  constexpr bool has_tail = is_dynamic(k.extent[last]) || k.extent[last] % lanes != 0;
+  if constexpr (has_tail)
+    if (i < n) add_packets<Rows, true>(args, p, r, total, i, static_cast<int>(n - i));
+}
+
+template <class Code>
+template <int Rows, bool Partial>
+TENURE_LAYER void fused<Code>::add_packets(const local_arguments& args, const position* p, const row_state* r, sums& total, std::int64_t i, int n) {
+  load_columns<Partial>(args, total, i, n, those<part::column_sums>{});
+  [&]<int... Row>(std::integer_sequence<int, Row...>) {
+    (elements<0, at_choice::unknown, Partial, 0>(args, p[Row], r[Row], total, i, n, those<part::elements, 0>{}), ...);
+  }(std::make_integer_sequence<int, Rows>{});
+  store_columns<Partial>(args, total, i, n, those<part::column_sums>{});
+}
+
+template <class Code>
+template <bool Partial, int... I>
+TENURE_LAYER void fused<Code>::load_columns(const local_arguments& args, sums& total, std::int64_t i, int n, std::integer_sequence<int, I...>) {
+  if constexpr (Partial) ((total.packet[I][0] = math::load_first<P>(result_of<I>(args) + i, n)), ...);
+  else ((total.packet[I][0] = math::load<P>(result_of<I>(args) + i)), ...);
+}
+
+template <class Code>
+template <bool Partial, int... I>
+TENURE_LAYER void fused<Code>::store_columns(const local_arguments& args, const sums& total, std::int64_t i, int n, std::integer_sequence<int, I...>) {
+  if constexpr (Partial) (math::store_first<P>(result_of<I>(args) + i, total.packet[I][0], n), ...);
+  else (math::store<P>(result_of<I>(args) + i, total.packet[I][0]), ...);
 }
 
 template <class Code>
@@ -58,7 +121,7 @@ TENURE_LAYER void fused<Code>::part_of_row(const local_arguments& args, const bl
   row_state r;
   row_phase(args, p, r, total, those<part::row, 0>{});
   start_all(total, those<part::row_sums, 0>{});
-  walk_row<0, 0>(args, range, p, r, total);
+  if (has_work<0>(r)) walk_row<0, 0>(args, range, p, r, total);
 }
 
 /// The mask of the row on which all results of a pass depend, or -1. If the mask is false, the pass only adds zeros and can be skipped.
@@ -78,13 +141,21 @@ constexpr int fused<Code>::mask_of_sums(int pass) {
   return mask;
 }
 
+/// False where a pass over the row would add only zeros.
+template <class Code>
+template <int Pass>
+TENURE_LAYER bool fused<Code>::has_work(const row_state& r) {
+  constexpr int mask = mask_of_sums(Pass);
+  if constexpr (mask < 0) return true;
+  else return r.mask[mask];
+}
+
 template <class Code>
 template <int Pass, class Range>
 TENURE_LAYER void fused<Code>::row_passes(const local_arguments& args, const Range& range, const position& p, row_state& r, sums& total) {
   if constexpr (Pass < record::passes) {
     start_all(total, those<part::row_sums, Pass>{});
-    constexpr int mask = mask_of_sums(Pass);
-    if (mask < 0 || r.mask[mask < 0 ? 0 : mask]) walk_row<Pass, record::outer>(args, range, p, r, total);
+    if (has_work<Pass>(r)) walk_row<Pass, record::outer>(args, range, p, r, total);
     finish_row(r, total, those<part::row_sums, Pass>{});
     row_phase(args, p, r, total, those<part::row, Pass + 1>{});
     row_passes<Pass + 1>(args, range, p, r, total);
