@@ -37,9 +37,26 @@ void equal_elements_have_no_variance() {
     }
 }
 
+/// Squares of these numbers are partly lost below the smallest number.
+template <class T>
+void equal_elements_whose_squares_vanish() {
+  const auto f = tn::compile([](auto x) { return std::tuple{var(x, tn::axis<1>), var(x, tn::axis<0>)}; });
+  std::mt19937 engine(7);
+  std::uniform_real_distribution<double> exponent(-0.5, 1);
+  for (const int n : {2, 3, 4, 5, 7, 9, 17, 33, 100, 1000})
+    for (int times = 0; times < 60; ++times) {
+      const T number = static_cast<T>(std::sqrt(static_cast<double>(std::numeric_limits<T>::denorm_min())) * std::pow(10.0, exponent(engine)));
+      const auto [rows, columns] = f(tn::full<T>(tn::shape<tn::dyn, tn::dyn>{}, number, n, n));
+      INFO(n << " elements " << number);
+      CHECK((rows(0) == 0 && columns(0) == 0 && rows(n - 1) == 0 && columns(n - 1) == 0));
+    }
+}
+
 }  // namespace
 
 TEST_CASE("Law: equal elements have the variance 0") {
+  equal_elements_whose_squares_vanish<float>();
+  equal_elements_whose_squares_vanish<double>();
   equal_elements_have_no_variance<float>();
   equal_elements_have_no_variance<double>();
 }
@@ -60,6 +77,41 @@ TEST_CASE("Law: layer_norm of a row is exact for the numbers of the row, also wh
     for (int i = 0; i < n; ++i) worst = std::max(worst, std::abs(y(0, i) - (x(0, i) - exact) / std::sqrt(squares + 1e-12)));
     INFO("mean " << mean << ": error " << worst);
     CHECK(worst < 2e-6);
+  }
+}
+
+// Rows and columns whose sum of squares tells the variance, beside those that need their deviations.
+TEST_CASE("Law: a variance does not depend on the rows and columns beside it, whatever their means") {
+  constexpr int n = 70, means = 9;
+  std::mt19937 engine(1);
+  std::normal_distribution<double> of;
+  tn::tensor<float, tn::shape<means, n>> x;
+  double exact[means];
+  for (int i = 0; i < means; ++i) {
+    const double mean[means] = {0, 1, 1.7, -2, 3, 10, -1e3, 1e6, 1e-3};
+    for (int j = 0; j < n; ++j) tn::as_span(x)[i * n + j] = static_cast<float>(mean[i] + (i == 7 ? 0.5 : 1) * of(engine));
+    double sum = 0, squares = 0;
+    for (int j = 0; j < n; ++j) sum += x(i, j);
+    for (int j = 0; j < n; ++j) squares += (x(i, j) - sum / n) * (x(i, j) - sum / n);
+    exact[i] = squares / (n - 1);
+  }
+  const auto columns_of = tn::eval(transpose(x));
+  const auto f = tn::compile([](auto rows, auto columns) { return std::tuple{var(rows, tn::axis<1>), var(columns, tn::axis<0>)}; });
+  const auto slopes = tn::grad<0, 1>([](auto rows, auto columns) { return sum(var(rows, tn::axis<1>)) + sum(var(columns, tn::axis<0>)); });
+  const auto [rows, columns] = f(x, columns_of);
+  const auto [by_rows, by_columns] = slopes(x, columns_of);
+  for (int i = 0; i < means; ++i) {
+    double mean = 0;
+    for (int j = 0; j < n; ++j) mean += static_cast<double>(x(i, j)) / n;
+    INFO("row " << i);
+    CHECK(std::abs(rows(i) - exact[i]) <= 3e-6 * exact[i]);
+    CHECK(std::abs(columns(i) - exact[i]) <= 3e-6 * exact[i]);
+    double worst = 0;
+    for (int j = 0; j < n; ++j)
+      for (const float slope : {by_rows(i, j), by_columns(j, i)}) worst = std::max(worst, std::abs(slope - 2 * (x(i, j) - mean) / (n - 1)));
+    CHECK(worst <= 3e-8 * std::sqrt(exact[i]));
+    const auto alone = f(tn::eval(tn::reshape<1, n>(x[i])), tn::eval(tn::reshape<n, 1>(x[i])));
+    CHECK(std::get<0>(alone)(0) == rows(i));
   }
 }
 

@@ -131,17 +131,17 @@ struct mean {
 };
 
 namespace detail {
-/// a - b, and 0 where they are so close that only rounding errors differ. Its derivatives are those of a - b.
-template <class X>
-constexpr X difference_or_zero(const X& a, const X& b) {
-  constexpr double rounding = 1024 * static_cast<double>(std::numeric_limits<typename X::element_type>::epsilon());
-  const value least = b, difference = value(a) - least, is_none = pointwise_value<less_equal>(difference, least * rounding);
-  return {a.graph, (difference - stopped(pointwise_value<where>(is_none, difference, difference.like(0)))).id};
+/// a - b, and 0 where they are so close that only rounding errors differ.
+constexpr value difference_or_zero(const value& a, const value& b) {
+  const double rounding = 1024 * (a.type() == dtype::float64 ? std::numeric_limits<double>::epsilon() : static_cast<double>(std::numeric_limits<float>::epsilon()));
+  const value difference = a - b, is_none = pointwise_value<less_equal>(difference, b * rounding);
+  return pointwise_value<where>(is_none, difference.like(0), difference);
 }
 
-/// The deviations of the elements from their mean. The mean is rounded to the element type, so equal elements lie some ulps beside it. So the
-/// deviations are taken from this number, a constant to derivatives, and one pass finds their own mean, which the rounding cut off, and
-/// their squares.
+/// The deviations of the elements from their mean, and the sum of their squares. It is the sum of x^2 without n * mean^2, which has lost two bits or fewer
+/// where the sum of x^2 is 4 times as large or less, and far above the smallest numbers. Elsewhere, and so where all elements are equal, a second pass
+/// adds the deviations from the rounded mean, a constant to derivatives, and their squares. This finds the rest of the mean, which the rounding cut off.
+/// The loops of a CPU skip a second pass that adds only zeros. The derivatives are those of the second pass.
 template <class X, class R>
 struct deviations {
   X from_near;  // x - the rounded mean
@@ -150,12 +150,37 @@ struct deviations {
 };
 template <bool Keep, int... A, class X>
 constexpr auto deviations_along(const X& x, const value& count) {
-  const auto near = mean<true, A...>::trace(x);
-  const auto from_near = sub::trace(x, std::remove_const_t<decltype(near)>{x.graph, stopped(near).id});
-  const auto total = sum<Keep, A...>::trace(from_near), squares = sum<Keep, A...>::trace(mul::trace(from_near, from_near));
+  constexpr int rank = X::shape_type::rank;
+  constexpr std::int64_t mask = axis_mask<mean<Keep, A...>, rank, A...>::value;
+  constexpr bool sums_columns = rank > 0 && !(mask >> (rank - 1) & 1);
+  const auto total = sum<Keep, A...>::trace(x), plain = sum<Keep, A...>::trace(mul::trace(x, x));
   using R = std::remove_const_t<decltype(total)>;
-  const R rest{x.graph, (value(total) / broadcast_to(count, value(total).node().shape)).id};
-  return deviations<X, R>{X{x.graph, from_near.id}, rest, difference_or_zero(squares, mul::trace(total, rest))};
+  using kept = shape_from<reduced_shape<typename X::shape_type, mask, true>>;
+  const extents ones = with_ones(value(x).shape(), mask);
+  const value n = broadcast_to(count, value(total).node().shape), mean = value(total) / n;
+  const value difference = value(plain) - value(total) * mean;
+  const double small = value(plain).type() == dtype::float64 ? 0x1p-960 : 0x1p-100;
+  const value is_known = pointwise_value<less_equal>(value(plain) + small, difference * 4.0);
+  const value known = pointwise_value<where>(is_known, difference, difference.like(-1));  // -1: lost
+  const value where_lost = pointwise_value<less>(known, known.like(0));
+
+  const auto from_near = sub::trace(x, traced<typename X::element_type, kept>{x.graph, stopped(reshape_to(mean, ones)).id});
+  const auto second_sum = [&](const auto& of) {
+    if constexpr (sums_columns) {  // are skipped all at once
+      const value least = reduced(known, all_axes(known.shape().rank), ir::reduction::min);
+      return value(sum<Keep, A...>::trace(where::trace(traced<bool, shape<>>{x.graph, pointwise_value<less>(least, least.like(0)).id}, of, number(of, 0))));
+    } else {
+      return value(sum<Keep, A...>::trace(where::trace(traced<bool, kept>{x.graph, reshape_to(where_lost, ones).id}, of, number(of, 0))));
+    }
+  };
+  const value near_total = second_sum(from_near), near_rest = near_total / n;
+  const value rest = pointwise_value<where>(where_lost, near_rest, near_rest.like(0));
+  const value second = difference_or_zero(second_sum(mul::trace(from_near, from_near)), near_total * near_rest);
+  const value squares = pointwise_value<where>(where_lost, second, known);
+
+  const value own_rest = instead_of(value(sum<Keep, A...>::trace(from_near)) / n, rest);
+  const value own_squares = value(sum<Keep, A...>::trace(mul::trace(from_near, from_near))) - own_rest * own_rest * n;
+  return deviations<X, R>{X{x.graph, from_near.id}, R{x.graph, own_rest.id}, R{x.graph, instead_of(own_squares, squares).id}};
 }
 }  // namespace detail
 
