@@ -10,72 +10,83 @@
 
 namespace TENURE_NAMESPACE {
 
-/// The element types, as values.
+/// The element types, as values, in PyTorch's order of promotion: bool < int32 < int64 < float32 < float64. Floating types are the last ones.
 enum class dtype : std::uint8_t { boolean, int32, int64, float32, float64 };
 
 namespace detail {
-template <class T>
-struct dtype_of {};
-template <>
-struct dtype_of<bool> : std::integral_constant<dtype, dtype::boolean> {};
-template <>
-struct dtype_of<std::int32_t> : std::integral_constant<dtype, dtype::int32> {};
-template <>
-struct dtype_of<std::int64_t> : std::integral_constant<dtype, dtype::int64> {};
-template <>
-struct dtype_of<float> : std::integral_constant<dtype, dtype::float32> {};
-template <>
-struct dtype_of<double> : std::integral_constant<dtype, dtype::float64> {};
 
-template <dtype D>
-struct element_of;
-template <>
-struct element_of<dtype::boolean> { using type = bool; };
-template <>
-struct element_of<dtype::int32> { using type = std::int32_t; };
-template <>
-struct element_of<dtype::int64> { using type = std::int64_t; };
-template <>
-struct element_of<dtype::float32> { using type = float; };
-template <>
-struct element_of<dtype::float64> { using type = double; };
+/// The categories, in the order in which a scalar of one changes the type of a tensor of another.
+enum class category : std::uint8_t { boolean, integer, floating };
+
+/// What the library knows of an element type, but for its arithmetic: a row of `element_rows`.
+struct element_row {
+  dtype type;
+  const char* name;  // NumPy's, in printed tensors and messages
+  category of;
+  std::int64_t bytes;
+  const char* npy;      // in the header of a .npy file
+  std::uint8_t dlpack;  // DLPack's type code
+};
+/// One row for each element type, in the order of dtype. The C++ types are `element_types`, in the same order.
+inline constexpr element_row element_rows[] = {
+    {dtype::boolean, "bool", category::boolean, 1, "|b1", 6},      {dtype::int32, "int32", category::integer, 4, "<i4", 0},
+    {dtype::int64, "int64", category::integer, 8, "<i8", 0},       {dtype::float32, "float32", category::floating, 4, "<f4", 2},
+    {dtype::float64, "float64", category::floating, 8, "<f8", 2},
+};
+constexpr const element_row& row_of(dtype d) { return element_rows[static_cast<int>(d)]; }
+constexpr category category_of(dtype d) { return row_of(d).of; }
+
+template <class... T>
+struct element_list {
+  static constexpr int count = sizeof...(T);
+  template <class X>
+  static constexpr int position_of() {
+    int at = 0, found = -1;
+    ((std::is_same_v<T, X> ? void(found = at++) : void(++at)), ...);
+    return found;
+  }
+  template <int At, class First, class... Rest>
+  static constexpr auto type_at() {
+    if constexpr (At == 0) return std::type_identity<First>{};
+    else return type_at<At - 1, Rest...>();
+  }
+  template <int At>
+  using at = typename decltype(type_at<At, T...>())::type;
+  static constexpr bool fit_the_rows = [] {
+    constexpr std::int64_t bytes[] = {sizeof(T)...};
+    bool fit = count == static_cast<int>(sizeof element_rows / sizeof element_rows[0]);
+    for (int i = 0; fit && i < count; ++i)
+      fit = static_cast<int>(element_rows[i].type) == i && element_rows[i].bytes == bytes[i] && (i == 0 || element_rows[i - 1].of <= element_rows[i].of);
+    return fit;
+  }();
+};
+using element_types = element_list<bool, std::int32_t, std::int64_t, float, double>;
+static_assert(element_types::fit_the_rows, "element_rows and element_types have other types or another order");
 }  // namespace detail
 
 /// T is an element type of tensors: bool, std::int32_t, std::int64_t, float or double.
 template <class T>
-concept element = requires { detail::dtype_of<T>::value; };
+concept element = detail::element_types::position_of<T>() >= 0;
 
 /// The dtype of an element type: dtype_v<float> is dtype::float32.
 template <element T>
-inline constexpr dtype dtype_v = detail::dtype_of<T>::value;
+inline constexpr dtype dtype_v = static_cast<dtype>(detail::element_types::position_of<T>());
 
 template <dtype D>
-using element_of_t = typename detail::element_of<D>::type;
+using element_of_t = detail::element_types::at<static_cast<int>(D)>;
 
-constexpr bool is_floating(dtype d) { return d == dtype::float32 || d == dtype::float64; }
+constexpr bool is_floating(dtype d) { return d >= dtype::float32; }
 
 /// The element type of a floating result where no operand is floating, as in PyTorch.
 inline constexpr dtype default_floating = dtype::float32;
 
 /// The size of one element in bytes.
-constexpr std::int64_t size_of(dtype d) {
-  return d == dtype::boolean ? 1 : d == dtype::int32 || d == dtype::float32 ? 4 : 8;
-}
-
+constexpr std::int64_t size_of(dtype d) { return detail::row_of(d).bytes; }
 /// The name of the type in printed tensors and in messages. It is NumPy's name.
-constexpr const char* name_of(dtype d) {
-  switch (d) {
-    case dtype::boolean: return "bool";
-    case dtype::int32: return "int32";
-    case dtype::int64: return "int64";
-    case dtype::float32: return "float32";
-    case dtype::float64: return "float64";
-  }
-  return "?";
-}
+constexpr const char* name_of(dtype d) { return detail::row_of(d).name; }
 
-/// The element type in which an operation on both types computes: the later one in PyTorch's order bool < int32 < int64 < float32 <
-/// float64. The order of the enumerators is this order.
+/// The element type in which an operation on both types computes: the later one in PyTorch's order, which is that of the
+/// enumerators.
 constexpr dtype promote(dtype a, dtype b) { return a < b ? b : a; }
 
 /// Calls f with element_tag<T>, where T is the C++ type of d, and returns its result. It turns a dtype known at run time into a type.
@@ -88,8 +99,9 @@ constexpr decltype(auto) visit_dtype(dtype d, F&& f) {
     case dtype::int32: return f(element_tag<std::int32_t>{});
     case dtype::int64: return f(element_tag<std::int64_t>{});
     case dtype::float32: return f(element_tag<float>{});
-    default: return f(element_tag<double>{});
+    case dtype::float64: return f(element_tag<double>{});
   }
+  __builtin_unreachable();
 }
 /// The same for floating types: code is compiled for no other type, and f is not called for one.
 template <class F>

@@ -125,8 +125,9 @@ constexpr ncclDataType_t nccl_type(dtype type) {
     case dtype::int32: return ncclInt32;
     case dtype::int64: return ncclInt64;
     case dtype::float32: return ncclFloat32;
-    default: return ncclFloat64;
+    case dtype::float64: return ncclFloat64;
   }
+  __builtin_unreachable();
 }
 /// For bool, sum, mean and max are "any" and min is "all".
 template <class Operation>

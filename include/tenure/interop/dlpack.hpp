@@ -74,8 +74,7 @@ template <managed M>
 using handle = std::unique_ptr<M, let_go>;
 
 template <element T>
-inline constexpr data_type type_of{std::is_same_v<T, bool> ? type_code::boolean : is_floating(dtype_v<T>) ? type_code::floating : type_code::integer,
-                                   static_cast<std::uint8_t>(8 * sizeof(T)), 1};
+inline constexpr data_type type_of{static_cast<type_code>(tenure::detail::row_of(dtype_v<T>).dlpack), static_cast<std::uint8_t>(8 * sizeof(T)), 1};
 
 }  // namespace dlpack
 

@@ -48,14 +48,13 @@ namespace detail {
 
 // ---- Element types and shapes -------------------------------------------------------------------------------------
 
-/// NumPy's names of the element types in a file, in the order of dtype.
-inline constexpr std::string_view descriptors[] = {"|b1", "<i4", "<i8", "<f4", "<f8"};
-constexpr std::string_view descriptor_of(tenure::dtype type) { return descriptors[static_cast<std::size_t>(type)]; }
+/// NumPy's name of an element type in a file.
+constexpr std::string_view descriptor_of(tenure::dtype type) { return tenure::detail::row_of(type).npy; }
 
 /// The size of one element in bytes, or 0 for a dtype that a tensor cannot hold.
 constexpr std::uint64_t element_bytes(std::string_view dtype) {
-  for (std::size_t i = 0; i < std::size(descriptors); ++i)
-    if (descriptors[i] == dtype) return static_cast<std::uint64_t>(size_of(static_cast<tenure::dtype>(i)));
+  for (const tenure::detail::element_row& row : tenure::detail::element_rows)
+    if (row.npy == dtype) return static_cast<std::uint64_t>(row.bytes);
   return 0;
 }
 

@@ -20,8 +20,6 @@ namespace TENURE_NAMESPACE::ops {
 /// selection: the operands are (bool, T, T) and the result is T. logical: operands and result are bool.
 enum class typing { arithmetic, floating, comparison, selection, logical };
 
-constexpr int category(dtype d) { return d == dtype::boolean ? 0 : is_floating(d) ? 2 : 1; }
-
 /// The element type in which the operands are combined. As in PyTorch, a scalar (rank 0) changes the type of a tensor with axes only
 /// where the scalar has a higher category (bool < integer < floating): float32 + a float64 scalar is float32.
 constexpr dtype common_dtype(typing rule, const dtype* types, const int* ranks, int n) {
@@ -32,7 +30,7 @@ constexpr dtype common_dtype(typing rule, const dtype* types, const int* ranks, 
     common = promote(common, types[i]);
     any_axes = any_axes || ranks[i] > 0;
   }
-  const bool scalars_yield = any_axes && category(scalars) <= category(with_axes);
+  const bool scalars_yield = any_axes && tenure::detail::category_of(scalars) <= tenure::detail::category_of(with_axes);
   const dtype common = scalars_yield ? with_axes : promote(with_axes, scalars);
   return rule == typing::floating && !is_floating(common) ? default_floating : common;
 }

@@ -63,7 +63,7 @@ class verifier {
     c_.expect(code < codes && (code < structural || ops::is_pointwise(n.op)), "no such operation", code, codes);
     if (!c_.found.ok()) return;
     const int arity = ops::is_pointwise(n.op) ? ops::record_of(n.op).arity : ops::structural_record_of(n.op).arity;
-    c_.expect(n.type <= dtype::float64, "no such element type", static_cast<int>(n.type), static_cast<int>(dtype::float64));
+    c_.expect(static_cast<int>(n.type) < tenure::detail::element_types::count, "no such element type", static_cast<int>(n.type), tenure::detail::element_types::count - 1);
     c_.expect(n.shape >= 0 && n.shape < g_.shape_count, "no such shape", n.shape, g_.shape_count);
     c_.expect(n.arity == arity || (arity == ops::any_arity && n.arity >= 0 && n.arity <= 3), "another number of operands than the operation has", n.arity, arity);
     for (int k = 0; k < 3; ++k)
