@@ -7,6 +7,7 @@
 
 #include <tenure/backend/cpu/blocks.hpp>
 #include <tenure/backend/cpu/strided.hpp>
+#include <tenure/backend/cpu/tiles.hpp>
 #include <tenure/math/lanes.hpp>
 #include <tenure/ops/opaque/registry.hpp>
 
