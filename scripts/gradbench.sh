@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
 # gradbench.sh [DIR [filter]]: builds the programs of bench/gradbench for the evals of GradBench. DIR is a checkout of GradBench: its C++ tool
-# `manual` (for particle and saddle, which that lacks, `finite`) is built with the same compiler and flags and measured in iterations with ours, on one
+# `manual` (for particle and saddle, which that lacks, `finite`) is built with the same compiler and flags and measured in turns with ours, on one
 # thread, and the results are compared. Prints the table of ratios, and writes the times to build/bench/gradbench.json. Without DIR the programs are
 # tested on small inputs. CXX is the compiler, JOBS the number of jobs, PASSES how often the two programs take turns, SECONDS_EACH how long each
 # computes.

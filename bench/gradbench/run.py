@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """run.py CHECKOUT OURS THEIRS RESULT [FILTER]: measures our programs beside those of the tool `manual` of a checkout of GradBench (or `finite`, for
-evals that it lacks), in iterations, so that a slow minute of the machine does not fall on one of them. Compares the results with
+evals that it lacks), in turns, so that a slow minute of the machine does not fall on one of them. Compares the results with
 the tolerance of GradBench's validators, prints the table and writes RESULT. Inputs have the sizes of the evals, and where the evals read data of the
 checkout, so do they."""
 import glob

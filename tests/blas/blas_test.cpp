@@ -71,7 +71,7 @@ difference equals_own_product(std::int64_t m, std::int64_t n, std::int64_t k, st
   const std::vector<T> left = numbers<T>(size(m, k, a)), right = numbers<T>(size(k, n, b));
   const matrix_ref<T> a_ref{left.data(), a.row, a.col}, b_ref{right.data(), b.row, b.col};
   std::vector<T> by_blas(static_cast<std::size_t>(m * n), std::numeric_limits<T>::quiet_NaN()), own = by_blas;
-  std::vector<std::byte> workspace(tn::cpu_backend::matmul_most_workspace);
+  std::vector<std::byte> workspace(tn::cpu_backend::matmul_max_workspace);
   tn::cpu_backend::matmul<T>(m, n, k, a_ref, b_ref, own.data(), n, false, workspace.data());
   if (!tn::cpu_backend::detail::matmul_by_blas<T>(m, n, k, a_ref, b_ref, by_blas.data())) return difference_of("refused: ", m, " x ", n, " x ", k);
   return first_difference(by_blas.data(), own.data(), m * n);

@@ -136,7 +136,7 @@ class program:
 
     def __init__(self, seed):
         self.r = r = random.Random(seed * 7919 + 5)
-        self.seed, self.count, self.control-flow operations = seed, 0, 0
+        self.seed, self.count, self.control_flows = seed, 0, 0
         self.type = r.choice(["double", "double", "float"])
         self.exact = r.random() < 0.12
         self.inner_grad = self.has_while = False
@@ -504,8 +504,8 @@ class program:
     def grow(self, at, depth, steps):
         r = self.r
         for _ in range(steps):
-            if self.control-flow operations < self.most_control_flows and depth < 3 and r.random() < (0.5 if depth == 0 else 0.35):
-                self.control-flow operations += 1
+            if self.control_flows < self.most_control_flows and depth < 3 and r.random() < (0.5 if depth == 0 else 0.35):
+                self.control_flows += 1
                 makes = [self.scan, self.scan, self.fori_loop, self.while_loop, self.branch, self.branch, self.vmap] + ([] if self.exact else [self.derivative])
                 if depth > 0:
                     self.features.add("nested")

@@ -82,7 +82,7 @@ struct curvature_pair {
   }
 };
 /// One iteration of the two-loop recursion: q = scale * (q + a * v), and the product of this with the next vector.
-struct recursion_turn {
+struct recursion_step {
   template <class M, class T>
   constexpr auto operator()(const M& q, const T& a, const M& v, const T& scale, const M& next) const {
     const M r = map_tree<M>([](const auto& x, const auto& by, const auto& y, const auto& c) { return c * (x + by * y); }, q, a, v, scale);
@@ -192,7 +192,7 @@ class minimizer {
   template <class Model, class... Data>
   optim::minimum run(Model& model, const Data&... data) const {
     const compiled<optim::detail::trial_of<F>, Execution> try_at{{}, execution};
-    const compiled<optim::detail::recursion_turn, Execution> turn{{}, execution};
+    const compiled<optim::detail::recursion_step, Execution> recursion{{}, execution};
     const compiled<optim::detail::curvature_pair, Execution> change{{}, execution};
 
     auto trial = try_at(model, model, 0.0, data...);
@@ -228,7 +228,7 @@ class minimizer {
       const auto step_of = [&](std::size_t i) -> const Model& { return std::get<0>(pairs[place(i)]); };
       const auto change_of = [&](std::size_t i) -> const Model& { return std::get<1>(pairs[place(i)]); };
       const auto take = [&](const Model& q, double a, const Model& v, double scale, const Model& next) {
-        turn.into(direction, product)(q, a, v, scale, next);
+        recursion.into(direction, product)(q, a, v, scale, next);
         return number(product);
       };
       double along = take(gradient, 0.0, gradient, -1.0, kept > 0 ? step_of(kept - 1) : gradient);

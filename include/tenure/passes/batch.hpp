@@ -336,7 +336,7 @@ class batching {
     ids all = carried(c, operands, m);
     for (int i = 0; i < states; ++i) all.push_back(m.inputs(0)[i] ? over(operands[c.carries + i]) : operands[c.carries + i].id);
     if (m.condition) all.push_back(g_.constant(dtype::int64, scalar, 0));
-    all.push_back(m.condition ? most(trip_count).id : trip_count);
+    all.push_back(m.condition ? largest(trip_count).id : trip_count);
     ir::control_flow loop = c;
     loop.scanned += m.condition;
     int captured = own;
@@ -368,7 +368,7 @@ class batching {
     return results;
   }
   /// The maximum trip count of all samples. It is 0 for no samples, although the maximum of no elements is the smallest integer.
-  constexpr ops::value most(ir::node_id trip_count) const {
+  constexpr ops::value largest(ir::node_id trip_count) const {
     const ops::value found = ops::reduced({g_, trip_count}, 1, ir::reduction::max);
     return ops::pointwise_value<ops::maximum>(found, found.like(0));
   }

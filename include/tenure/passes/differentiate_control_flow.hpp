@@ -83,7 +83,7 @@ constexpr void pull_control_flow(ir::builder& g, ir::node_id id, ir::node_id las
       if (operands[i] == operand) mark |= r.operands[i];
     accumulate_with_mark(operand, cotangent, mark);
   };
-  if (c.is_custom_derivative()) return annotations::pull(g, id, active, cotangents, results, accumulate);
+  if (c.is_custom_derivative()) return custom_derivatives::pull(g, id, active, cotangents, results, accumulate);
   if (!any) return;
   switch (c.what) {
     case ir::control_flow::kind::scan: return pull_scan(g, id, r, active, cotangents, accumulate);
@@ -112,7 +112,7 @@ constexpr void push_control_flow(ir::builder& g, ir::node_id id, ir::node_id las
     for (ir::node_id r = id + 1; r <= last; ++r)
       if (const int i = static_cast<int>(g[r].attr); g[r].op == ir::opcode::result && g[r].in[0] == id && f.results[i]) tangent[r] = tangents[i];
   };
-  if (c.is_custom_derivative()) return set(annotations::push(g, id, tangent, active.data()));
+  if (c.is_custom_derivative()) return set(custom_derivatives::push(g, id, tangent, active.data()));
   if (c.what == ir::control_flow::kind::reverse_while) return set(push_reverse_while(g, id, active.data(), tangent));
   if (c.what == ir::control_flow::kind::external) {
     for (const char result : f.results)

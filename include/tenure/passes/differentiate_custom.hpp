@@ -12,7 +12,7 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-namespace annotations {
+namespace custom_derivatives {
 
 constexpr bool is_floating_node(const ir::builder& g, ir::node_id id) { return is_floating(g[id].type); }
 constexpr ir::node_id zero_like(ir::builder& g, ir::node_id id) { return g.constant(g[id].type, g[id].shape, 0); }
@@ -224,7 +224,7 @@ constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent, c
   return results;
 }
 
-}  // namespace annotations
+}  // namespace custom_derivatives
 }  // namespace tenure::passes
 
 // reverse() and forward() go through control-flow operations, and control-flow operations through the nodes of their bodies: each header needs the other.

@@ -107,8 +107,8 @@ struct no_control_flow {
 
 /// Whether result buffer j may have the memory of argument buffer i. in_control_flow(p, step, argument buffer, result buffer): whether the step
 /// is a control-flow operation that allows this.
-template <class InConstruct, class Same>
-constexpr bool may_overwrite(const plan_view& p, int i, int j, const InConstruct& in_control_flow, const Same& same) {
+template <class InControlFlow, class Same>
+constexpr bool may_overwrite(const plan_view& p, int i, int j, const InControlFlow& in_control_flow, const Same& same) {
   const buffer &a = p.buffers[i], &r = p.buffers[j];
   const bool unread = a.first >= p.step_count;
   const bool here = !unread && a.last == r.first, fused = here && p.steps[a.last].is_fused();
@@ -165,8 +165,8 @@ class uses_in_kernels {
 class overwrites {
  public:
   // Cost: linear in the buffers and the instructions, if the accesses of a step have few different places.
-  template <class InConstruct>
-  constexpr overwrites(const plan_view& p, int arguments, int results, const InConstruct& in_control_flow)
+  template <class InControlFlow>
+  constexpr overwrites(const plan_view& p, int arguments, int results, const InControlFlow& in_control_flow)
       : read_(arguments, use_of_memory{always}), written_(results, use_of_memory{never}) {
     ir::array<int> written_by(p.step_count, -1), next(p.buffer_count, -1);  // for each step: a list of the result buffers that it writes first
     for (int i = 0; i < p.buffer_count; ++i) {
@@ -242,8 +242,8 @@ constexpr void reuse_temporaries(plan_builder& plan) {
   }
 }
 
-template <class InConstruct = no_control_flow>
-constexpr overwrites find_overwrites(const plan_view& p, int arguments, int results, InConstruct in_control_flow = {}) {
+template <class InControlFlow = no_control_flow>
+constexpr overwrites find_overwrites(const plan_view& p, int arguments, int results, InControlFlow in_control_flow = {}) {
   return overwrites(p, arguments, results, in_control_flow);
 }
 

@@ -161,7 +161,7 @@ void run_reverse_while(const Machine& machine, const bound_step& s, void* const*
   const std::int64_t trip_count = machine.number(pointer[own - 1]);
   if constexpr (frame::reads_states) {
     std::int64_t of_device[Machine::is_host ? 1 : max_snapshots_of_device + 1];
-    walk_back(trip_count, memory.count(), Machine::is_host ? memory.trip_count(scratch) : of_device, load, go_on, take);
+    walk_back(trip_count, memory.count(), Machine::is_host ? memory.taken_at(scratch) : of_device, load, go_on, take);
   } else {
     for (std::int64_t left = trip_count; left > 0; --left) take(left);
   }

@@ -81,7 +81,7 @@ class snapshot_frame : public control_flow_frame<Program, C, IsHost> {
       second_[i] = overwrites_state(i) ? first_[i] : take(state_bytes_[i]);
       snapshots_[i] = take(count_ * state_bytes_[i]);
     }
-    if constexpr (IsHost) trip_count_ = take((count_ + 1) * 8);
+    if constexpr (IsHost) taken_at_ = take((count_ + 1) * 8);
   }
   /// Whether the step computes state i in the memory of the state that it reads. stays_in_place() tells the same for the carries of the pull.
   static constexpr bool overwrites_state(int i) { return overwrites<step>.may(i, i); }
@@ -91,11 +91,11 @@ class snapshot_frame : public control_flow_frame<Program, C, IsHost> {
   void* next(int i, const void* from, char* scratch) const { return scratch + (from == scratch + first_[i] ? second_[i] : first_[i]); }
   /// Snapshot k, counted from 1.
   void* snapshot(int i, std::int64_t k, char* scratch) const { return scratch + snapshots_[i] + (k - 1) * state_bytes_[i]; }
-  std::int64_t* trip_count(char* scratch) const { return reinterpret_cast<std::int64_t*>(scratch + trip_count_); }
+  std::int64_t* taken_at(char* scratch) const { return reinterpret_cast<std::int64_t*>(scratch + taken_at_); }
 
  private:
   std::int64_t first_[states + 1] = {}, second_[states + 1] = {}, snapshots_[states + 1] = {}, state_bytes_[states + 1] = {};
-  std::int64_t trip_count_ = 0, count_ = 0, bytes_ = 0;
+  std::int64_t taken_at_ = 0, count_ = 0, bytes_ = 0;
 };
 template <class Program, int C, bool IsHost>
 using frame_of = std::conditional_t<control_flow_at<Program, C>::value.what == ir::control_flow::kind::reverse_while, snapshot_frame<Program, C, IsHost>,

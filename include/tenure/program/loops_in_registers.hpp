@@ -182,7 +182,7 @@ void run_reverse_while_in_registers(const Machine& machine, const bound_step& s,
   };
   const std::int64_t trip_count = machine.number(pointer[own - 1]);
   if constexpr (frame::reads_states) {
-    walk_back(trip_count, memory.count(), memory.trip_count(scratch), load, go_on, take);
+    walk_back(trip_count, memory.count(), memory.taken_at(scratch), load, go_on, take);
   } else {
     for (std::int64_t left = trip_count; left > 0; --left) take(left);
   }

@@ -88,7 +88,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
       return numbers;
     }
   };
-  [[maybe_unused]] const iterations_on_host<Plan> trip_count{m, plan};
+  [[maybe_unused]] const iterations_on_host<Plan> machine{m, plan};
   [[maybe_unused]] std::conditional_t<has_waiting_gathers<Program>, waiting_gathers<Program>, no_waiting_gathers> gathers;
   for (int i = first; i < last; ++i) {
     const bound_step& s = tables.steps[i];
@@ -115,7 +115,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
       const row_producer* rows = nullptr;
       if constexpr (has_waiting_gathers<Program>) rows = gathers.before(i, m.on);
       if (s.is_fused()) kernels::at[s.kernel]({pointer, number, scratch, m.on, rows});
-      else if (s.control_flow >= 0) program_detail::run_control_flow_of<Program>(trip_count, s, pointer, number, scratch);
+      else if (s.control_flow >= 0) program_detail::run_control_flow_of<Program>(machine, s, pointer, number, scratch);
       else if constexpr (knows_operations<Program>) run_opaque<Program>(s, pointer, operations_of<Program>.at[i], scratch, m.on);
       else if constexpr (is_bound && has_opaque<Program>) run_opaque<Program>(s, pointer, plan.operation[opaque_position<Program>.of[i]], scratch, m.on);
       else if constexpr (has_opaque<Program>) run_opaque<Program>(s, pointer, opaque_operation(number), scratch, m.on);
@@ -271,8 +271,8 @@ TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, [[may
   if constexpr (step::step.is_fused()) {
     fused<typename Program::template code_of<step::step.kernel>>::run({pointer, step::numbers.at, nullptr});
   } else if constexpr (step::step.control_flow >= 0) {
-    const iterations_on_host<memory_plan<Program>> trip_count{m, static_memory<Program>};
-    program_detail::run_control_flow<Program, step::step.control_flow>(trip_count, step::step, pointer, step::numbers.at, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
+    const iterations_on_host<memory_plan<Program>> machine{m, static_memory<Program>};
+    program_detail::run_control_flow<Program, step::step.control_flow>(machine, step::step, pointer, step::numbers.at, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
   } else if constexpr (step::has_row_in_place) {
     rows[S] = gathered_row<element_of_t<step::step.type>>(pointer, step::repeated.operation, step::repeated.position);
   } else {

@@ -188,8 +188,8 @@ void run_steps(Device& device, const call_memory& m, const memory_plan<Program, 
       kernels[s.kernel](device, pointer, number, scratch);
     } else if (s.control_flow >= 0) {
       if constexpr (has_control_flow<Program>) {
-        const iterations_on_device<Device> trip_count{device, m.symbols};
-        program_detail::run_control_flow_of<Program>(trip_count, s, pointer, number, scratch);
+        const iterations_on_device<Device> machine{device, m.symbols};
+        program_detail::run_control_flow_of<Program>(machine, s, pointer, number, scratch);
       }
     } else if constexpr (has_opaque<Program>) {
       program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {

@@ -152,7 +152,7 @@ class answer {
     static thread_local answer made;
     return made;
   }
-  /// Copies at most most_bytes from the device, after all earlier work of the current stream. It waits for this work.
+  /// Copies at most max_bytes from the device, after all earlier work of the current stream. It waits for this work.
   void read(void* to, const void* from, std::size_t bytes) {
     check(cudaMemcpyAsync(pinned_, from, bytes, cudaMemcpyDeviceToHost, current_stream()), "cudaMemcpyAsync");
     check(cudaStreamSynchronize(current_stream()), "cudaStreamSynchronize");
