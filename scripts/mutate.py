@@ -94,7 +94,7 @@ tests = {
     "passes/liveness": ["control_flow/hoist", "control_flow/nesting_reverse_while", "control_flow/indices"],
     "passes/sum_of_others": ["control_flow/iterations"],
     "passes/recompute": ["passes/fuse_test", "fuzz/passes_test"],
-    "passes/kept": ["passes/fuse_test"],
+    "passes/residuals": ["passes/fuse_test"],
     "passes/assemble": ["passes/passes_test", "laws/picks", "laws/adjoint_shapes", "laws/run_time", "fuzz/derivative_test", "batch/jacobian"],
     "passes/join": ["passes/passes_test", "passes/golden_test", "laws/picks", "fuzz/passes_test fuzz/schedule_test", "laws/shapes", "laws/run_time"],
     "passes/sliced_operations": ["passes/passes_test", "laws/picks", "laws/adjoint_shapes"],
