@@ -264,18 +264,14 @@ class pool {
   }
 
   // A child of fork() has only the thread that called it. The lock is held during fork(), so that no other thread holds it: nobody would
-  // release it in the child.
-  static void handle_fork() noexcept {
-    static const int handled = pthread_atfork([] { shared.acquire(); }, [] { shared.release(); }, [] { shared.release(); });
-    (void)handled;
-  }
+  // release it in the child. This is said before main: a thread that says it at its first allocation can be in the middle of that at a fork, and the
+  // child would wait for this thread.
+  static inline const bool handles_fork =
+      !keeps_memory || pthread_atfork([] { shared.acquire(); }, [] { shared.release(); }, [] { shared.release(); }) == 0;
 
   [[gnu::noinline]] static void* allocate(int c) {
     const std::size_t bytes = detail::size_class_bytes(c);
-    if constexpr (keeps_memory) {
-      handle_fork();
-      make_room(c);
-    }
+    if constexpr (keeps_memory) make_room(c);
     void* memory = std::aligned_alloc(alignment, bytes);
     if (memory == nullptr) {
       trim();
