@@ -53,6 +53,8 @@
 #include <tenure/ops/movement.hpp>
 #include <tenure/ops/indexing.hpp>
 #include <tenure/ops/reduction.hpp>
+#include <tenure/ops/contraction.hpp>
+#include <tenure/ops/opaque/registry.hpp>
 #include <tenure/transform/call_rules.hpp>
 
 #include <tenure/tensor/deepcopy.hpp>
@@ -62,7 +64,6 @@
 
 #include <tenure/ops/accumulation.hpp>
 #include <tenure/ops/attention.hpp>
-#include <tenure/ops/contraction.hpp>
 #include <tenure/ops/csr.hpp>
 #include <tenure/ops/like.hpp>
 #include <tenure/ops/loss.hpp>
@@ -75,7 +76,6 @@
 #include <tenure/ops/position.hpp>
 #include <tenure/ops/random.hpp>
 #include <tenure/ops/rearrangement.hpp>
-#include <tenure/ops/opaque/registry.hpp>
 #include <tenure/ops/subscript.hpp>
 #include <tenure/ops/traced_factories.hpp>
 
