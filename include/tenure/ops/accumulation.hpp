@@ -23,7 +23,7 @@ using total_of = std::conditional_t<is_floating(dtype_v<typename X::element_type
 template <class X>
 constexpr value widened(const X& x) { return cast_to(x, dtype_v<total_of<X>>); }
 
-/// y[i] = x[i] combined with x[i - 1], ..., x[0]. After the step k each element combines its last 2 * k operands.
+/// y[i] = x[i] combined with x[i - 1], ..., x[0]. After step k an element combines the 2 * k operands that end at its own position.
 template <class Shift, class Combine>
 constexpr value running(value x, std::int64_t extent, Shift shifted, Combine combine) {
   for (std::int64_t k = 1; k < extent; k *= 2) x = combine(x, shifted(x, k));
@@ -110,8 +110,8 @@ struct cumprod {
 
 namespace TENURE_NAMESPACE {
 
-/// The product of all elements, or along axis<A> or axes<A, B>, which are dropped, or kept with extent 1 by keepdim. The product of no
-/// elements is 1. The extents of the axes must be static. Integers and bool give int64. Gradients are right where elements are 0.
+/// The product of all elements, or along axis<A> or axes<A, B>. The axes are dropped; keepdim keeps them with extent 1. The product of no elements is
+/// 1. The extents of the axes must be static. Integers and bool give int64. Gradients are right where elements are 0.
 template <operand_or_scalar X, class... Along> constexpr auto prod(const X& x, const Along&...) { return apply<typename ops::along<ops::prod, Along...>::type>(x); }
 /// The running sums and the running products along axis<A>, whose extent must be static. Types and gradients: as prod.
 template <operand_or_scalar X, class Along> constexpr auto cumsum(const X& x, const Along&) { return apply<ops::cumsum<ops::single_axis<Along>::value>>(x); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Activations. The first ones state their own derivatives. The others are composed of operations and get their derivatives from them.
+// Activations. The pointwise operations state their own derivatives. The activations behind them are composed of other operations.
 #pragma once
 
 #include <cmath>
@@ -33,7 +33,7 @@ struct tanh_slope : floating_unary<tanh_slope> {
   template <class V> static constexpr V derivative(int, V g, V x, V y) { return g * (y * pointwise_value<tanh>(x)) * -2.0; }
 };
 
-/// e^(xy), with the product as exact as the exponential needs it. e^(-x^2) of a rounded x^2 is off by hundreds of ulp.
+/// e^(xy). The product has the digits that the exponential needs: e^(-x^2) of a rounded x^2 is off by hundreds of ulp.
 struct exp_of_product : pointwise<exp_of_product, 2, typing::floating> {
   static constexpr const char* name = "exp_of_product";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::exp_of_product(x, y); }
@@ -41,7 +41,7 @@ struct exp_of_product : pointwise<exp_of_product, 2, typing::floating> {
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V r) { return g * (r * (i == 0 ? y : x)); }
 };
 
-/// The distribution function of the standard normal distribution, with a small relative error also where it is tiny.
+/// The distribution function of the standard normal distribution. The relative error is small even where the result is tiny.
 struct normal_cdf : floating_unary<normal_cdf> {
   static constexpr const char* name = "normal_cdf";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::normal_cdf(x); }
@@ -78,7 +78,7 @@ struct erf : floating_unary<erf> {
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * (1.12837916709551257390 * pointwise_value<exp_of_product>(x, -x)); }
 };
 
-/// 1 - erf(x), with a small relative error also where it is tiny.
+/// 1 - erf(x). The relative error is small even where the result is tiny.
 struct erfc : floating_unary<erfc> {
   static constexpr const char* name = "erfc";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::erfc(x); }
@@ -118,7 +118,7 @@ struct exact_softplus {
   }
 };
 
-/// softplus(beta * x) / beta, and x where beta * x > threshold, if there is one.
+/// softplus(beta * x) / beta. With a threshold, it is x where beta * x > threshold.
 struct scaled_softplus {
   template <class X, class B>
   static constexpr auto trace(const X& x, const B& beta) { return div::trace(exact_softplus::trace(mul::trace(x, beta)), beta); }
@@ -156,7 +156,7 @@ struct selu {
   }
 };
 
-/// lo where x <= lo, hi where x >= hi, else x. Unlike clamp, no gradient flows to x at a bound. None flows where x is NaN.
+/// lo where x <= lo, hi where x >= hi, else x. No gradient flows to x at a bound (in clamp it does), nor where x is NaN.
 struct hardtanh {
   template <class X, class L, class H>
   static constexpr auto trace(const X& x, const L& lo, const H& hi) {
@@ -165,7 +165,7 @@ struct hardtanh {
   }
 };
 
-/// x / (1 + |x|), and the same as sign(x) (1 - 1 / (1 + |x|)) from 1 on, where the derivative of the first form cancels.
+/// x / (1 + |x|). Where |x| > 1 it is sign(x) (1 - 1 / (1 + |x|)), because there the derivative of the first form cancels.
 struct softsign {
   template <class X>
   static constexpr auto trace(const X& x) {
@@ -197,8 +197,8 @@ struct gelu {
   }
 };
 
-/// The tanh approximation of gelu (Hendrycks and Gimpel, 2016), x * (1 + tanh(u)) / 2. It is written as x * sigmoid(2u), because 1 + tanh(u) loses its digits
-/// where tanh is near -1. Where x^2 >= 900 the sigmoid is 0 or 1, so that x^2 need not be known where it overflows.
+/// The tanh approximation of gelu (Hendrycks and Gimpel, 2016), x * (1 + tanh(u)) / 2. It is written as x * sigmoid(2u), because 1 + tanh(u) loses
+/// its digits where tanh is near -1. x^2 is limited to 900: from there on the sigmoid is 0 or 1, and an overflow of x^2 does not matter.
 struct gelu_tanh {
   template <class X>
   static constexpr auto trace(const X& x) {
@@ -233,13 +233,12 @@ template <operand X> constexpr auto erf(const X& x) { return apply<ops::erf>(x);
 template <operand X> constexpr auto erfc(const X& x) { return apply<ops::erfc>(x); }
 /// max(x, 0), for integers too. relu(NaN) is NaN. The derivative is 0 at 0 and 1 at NaN.
 template <operand X> constexpr auto relu(const X& x) { return apply<ops::relu>(x); }
-/// Pointwise activations of floating operands; integers and bool do not compile. leaky_relu is x where x > 0, else slope * x. elu is x
-/// where x > 0, else alpha * (exp(x) - 1). selu is an elu with the constants of Klambauer et al. (2017). The derivative at the kink 0 is
-/// the one of the left side.
+/// Pointwise activations of floating operands; integers and bool do not compile. leaky_relu is x where x > 0, else slope * x. elu is x where x > 0,
+/// else alpha * (exp(x) - 1). selu is an elu with the constants of Klambauer et al. (2017). The derivative at 0 is the derivative from the left.
 template <operand X> constexpr auto leaky_relu(const X& x, double slope = 0.01) { return apply<ops::leaky_relu>(x, slope); }
 template <operand X> constexpr auto elu(const X& x, double alpha = 1.0) { return apply<ops::elu>(x, alpha); }
 template <operand X> constexpr auto selu(const X& x) { return apply<ops::selu>(x); }
-/// x limited to lo..hi, where lo <= hi; relu6 is x limited to 0..6. The derivative is 1 inside and 0 at both bounds, and clamp has 1 there.
+/// x limited to lo..hi, where lo <= hi; relu6 is x limited to 0..6. The derivative is 1 between the bounds and 0 at both bounds (clamp: 1).
 template <operand X> constexpr auto hardtanh(const X& x, double lo = -1, double hi = 1) { return apply<ops::hardtanh>(x, lo, hi); }
 template <operand X> constexpr auto relu6(const X& x) { return hardtanh(x, 0, 6); }
 /// Pointwise, of floating operands. softsign is x / (1 + |x|), mish is x * tanh(softplus(x)), silu is x * sigmoid(x). gelu uses erf,

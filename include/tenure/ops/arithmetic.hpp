@@ -55,8 +55,8 @@ struct mul : pointwise<mul, 2, typing::arithmetic> {
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g * y : g * x; }
 };
 
-/// True division: integers are converted to float32 first, as in PyTorch. The derivative reads x and not the result, so that the
-/// memory of the result may be overwritten. It writes x / y again. cse computes the quotient once where one graph holds both.
+/// True division: integers are converted to float32 first, as in PyTorch. The derivative does not read the result, so that the memory of the result
+/// may be overwritten. The derivative computes x / y again; if one graph has both quotients, cse merges them.
 struct div : pointwise<div, 2, typing::floating> {
   static constexpr const char* name = "div";
   template <std::int64_t Lhs, std::int64_t Rhs>
@@ -92,7 +92,7 @@ constexpr V share_of_winner(V g, V loses, V ties) {
   return pointwise_value<where>(loses, g.like(0), pointwise_value<where>(ties, g * 0.5, g));
 }
 
-/// NaN in either operand gives NaN, and then the gradient flows into both; at a tie each operand gets half of the gradient.
+/// If an operand is NaN, the result is NaN and the gradient flows to both operands. At a tie each operand gets half of the gradient.
 struct maximum : pointwise<maximum, 2, typing::arithmetic> {
   static constexpr const char* name = "maximum";
   template <std::int64_t Lhs, std::int64_t Rhs>
@@ -138,7 +138,8 @@ struct round : rounding<round> {
   template <class T> static T rounded(T x) { return std::nearbyint(x); }
 };
 
-/// The larger operand. Unlike maximum it is the other operand where one is NaN, and at a tie the whole gradient flows to x, as in PyTorch.
+/// The larger operand. Unlike maximum: if one operand is NaN, the result is the other one, and at a tie all of the gradient flows to x, as in
+/// PyTorch.
 struct fmax : pointwise<fmax, 2, typing::arithmetic> {
   static constexpr const char* name = "fmax";
   template <std::int64_t Lhs, std::int64_t Rhs>
@@ -188,8 +189,8 @@ template <class X>
 constexpr X without_gradient(const X& x) { return {x.graph, stopped(x).id}; }
 }  // namespace detail
 
-/// minimum(maximum(x, lo), hi). It is hi where lo > hi, and NaN where an operand is NaN. The gradient flows to x where lo <= x <= hi, and
-/// elsewhere to the bound that is the result. Where x is NaN no gradient flows to x.
+/// minimum(maximum(x, lo), hi). The result is hi where lo > hi, and NaN where an operand is NaN. The gradient flows to x where lo <= x <= hi, and
+/// elsewhere to the bound that is the result. Where x is NaN, no gradient flows to x.
 struct clamp : composed<clamp> {
   static constexpr const char* name = "clamp";
   template <std::int64_t Lhs, std::int64_t Rhs>
@@ -222,8 +223,8 @@ struct clamp_max : composed<clamp_max> {
   }
 };
 
-/// x + w * (y - x), or y + (w - 1) * (y - x) where w is at least a half (PyTorch's rule). The first alone would not be y where w is 1. The operands
-/// are chosen and not the results: a result that is not chosen would make NaN of an infinite difference in the gradient, 0 times infinity.
+/// x + w * (y - x), or y + (w - 1) * (y - x) where w >= 1/2 (PyTorch's rule), so that the result is exactly y where w is 1. The operands are selected
+/// and not the results: the gradient of an unselected result would be 0 times an infinite difference, which is NaN.
 struct lerp : composed<lerp> {
   static constexpr const char* name = "lerp";
   template <std::int64_t Lhs, std::int64_t Rhs>
@@ -261,10 +262,10 @@ struct lerp : composed<lerp> {
 
 namespace TENURE_NAMESPACE {
 
-/// Pointwise arithmetic. Shapes broadcast: they are aligned at the last axis, and a static extent of 1 stretches. A run-time extent never
-/// stretches. Element types promote as in PyTorch: a scalar changes the type of a tensor only where its category is higher (bool, integer,
-/// floating). x / y of integers is float32. Integers wrap around, so -x and abs(x) of the least integer are the least integer.
-/// -x of bool and x - y of two bool operands do not compile.
+/// Pointwise arithmetic. Shapes broadcast: they are aligned at the last axis, and a static extent of 1 stretches. A run-time extent never stretches.
+/// Element types promote as in PyTorch: a scalar changes the type of a tensor only if its category is higher (bool, integer, floating). x / y of
+/// integers is float32. Integers wrap around: for the least integer, -x and abs(x) give x itself. -x of bool and x - y of two bool operands do not
+/// compile.
 template <operand X> constexpr auto operator-(const X& x) { return apply<ops::neg>(x); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto operator+(const X& x, const Y& y) { return apply<ops::add>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto operator-(const X& x, const Y& y) { return apply<ops::sub>(x, y); }
@@ -273,8 +274,8 @@ template <class X, class Y> requires some_operand<X, Y> constexpr auto operator/
 
 /// |x|. The element type stays. The gradient at 0 is 0, and NaN where x is NaN.
 template <operand X> constexpr auto abs(const X& x) { return apply<ops::abs>(x); }
-/// sign is -1, 0 or 1, 0 at both zeros, and NaN at NaN. round takes a half to the even neighbour. floor and round do not change integers.
-/// The derivative of all three is 0 everywhere.
+/// sign is -1, 0 or 1: 0 for +0 and -0, and NaN for NaN. round takes a half to the even neighbour. floor and round do not change integers. The
+/// derivative of all three is 0 everywhere.
 template <operand X> constexpr auto sign(const X& x) { return apply<ops::sign>(x); }
 template <operand X> constexpr auto floor(const X& x) { return apply<ops::floor>(x); }
 template <operand X> constexpr auto round(const X& x) { return apply<ops::round>(x); }
@@ -284,14 +285,15 @@ template <operand X> constexpr auto square(const X& x) { return apply<ops::squar
 /// NaN, and then the gradient flows to both operands. At a tie each operand gets half of it.
 template <class X, class Y> requires some_operand<X, Y> constexpr auto maximum(const X& x, const Y& y) { return apply<ops::maximum>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto minimum(const X& x, const Y& y) { return apply<ops::minimum>(x, y); }
-/// maximum and minimum of numbers: where one operand is NaN, the result is the other one. At a tie the whole gradient flows to x.
+/// maximum and minimum that ignore NaN: if one operand is NaN, the result is the other operand. At a tie all of the gradient flows to x.
 template <class X, class Y> requires some_operand<X, Y> constexpr auto fmax(const X& x, const Y& y) { return apply<ops::fmax>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto fmin(const X& x, const Y& y) { return apply<ops::fmin>(x, y); }
 /// minimum(maximum(x, lo), hi). The gradient flows to x where lo <= x <= hi. It does not flow to x where x is NaN.
 template <class X, class L, class H> requires some_operand<X, L, H> constexpr auto clamp(const X& x, const L& lo, const H& hi) { return apply<ops::clamp>(x, lo, hi); }
 template <class X, class L> requires some_operand<X, L> constexpr auto clamp_min(const X& x, const L& lo) { return apply<ops::clamp_min>(x, lo); }
 template <class X, class H> requires some_operand<X, H> constexpr auto clamp_max(const X& x, const H& hi) { return apply<ops::clamp_max>(x, hi); }
-/// x + w * (y - x), as PyTorch computes it: of finite x and y it is exactly x where w is 0, and y where a floating w is 1. w may lie outside 0 to 1.
+/// x + w * (y - x), as PyTorch computes it. For finite x and y it is exactly x where w is 0, and exactly y where a floating w is 1. w may be below 0
+/// or above 1.
 template <class X, class Y, class W> requires some_operand<X, Y, W> constexpr auto lerp(const X& x, const Y& y, const W& w) { return apply<ops::lerp>(x, y, w); }
 /// 1 / x. Integers give float32.
 template <operand X> constexpr auto reciprocal(const X& x) { return apply<ops::div>(1, x); }

@@ -88,13 +88,12 @@ struct attention {
 
 }  // namespace ops
 
-/// softmax(q k^T / sqrt(d)) v, for q [..., m, d], k [..., n, d] and v [..., n, e]: scaled dot product attention. Leading axes are batches, and
-/// they broadcast. d and e are static; other extents may be known at run time only. Element types are equal and floating. With
-/// `causal`, row i of q sees the rows 0 ... i of k and v, and a NaN or an infinity in another row does not reach it, nor its gradient. It may
-/// reach tangents and second derivatives, because they multiply whole matrices. A row whose scores are all -inf is NaN.
-/// Without rows of k the result is 0.
-/// Cost: 2 m n (d + e) operations, half of them if causal; 2.5 times as many for a gradient where m = n. Neither keeps the m x n weights: a
-/// gradient keeps two numbers for each row besides q, k, v and the result. Tangents and second derivatives write the weights to memory.
+/// softmax(q k^T / sqrt(d)) v, for q [..., m, d], k [..., n, d] and v [..., n, e]: scaled dot product attention. Leading axes are batches, and they
+/// broadcast. d and e are static; other extents may be known at run time only. Element types are equal and floating. With `causal`, row i of q sees
+/// the rows 0 ... i of k and v. A NaN or an infinity in a later row does not reach row i of the result, nor its gradient. It may reach tangents and
+/// second derivatives, because they multiply whole matrices. A row whose scores are all -inf is NaN. If k has no rows, the result is 0.
+/// Cost: 2 m n (d + e) operations, half of them if causal. For m = n a gradient takes 2.5 times as many. Neither writes the m x n weights to memory;
+/// the gradient reads q, k, v, the result and two numbers for each row. Tangents and second derivatives do write the weights to memory.
 template <operand_or_scalar Q, class K, class V>
 constexpr auto attention(const Q& q, const K& k, const V& v) {
   return apply<ops::attention<false>>(q, k, v);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// The derivatives of attention. The first one is a node, attention_gradient. Tangents and the derivatives of this node are written in products
-// and pointwise operations, so they keep the matrix P of all weights in memory. They compute it as a softmax, and not from the numbers `most` and
-// `rest` that the node attention keeps: a product may round q k^T in another way than that node. With 1e5 in q and k, a difference of one ulp
-// would already make the exponentials infinite. Both are the same function of q and k, so derivatives of any order stay right.
+// The derivatives of attention. The first cotangents come from a node, attention_gradient. Tangents, and the derivatives of that node, are products
+// and pointwise operations, so they write the matrix P of all weights to memory. They compute P as a softmax, and not from `most` and `rest`, two
+// numbers for each row that the node attention keeps: a product may round q k^T in another way than that node, and for 1e5 in q and k a difference of
+// one ulp would make exponentials infinite. Both ways give the same function of q and k, so derivatives of any order are right.
 #pragma once
 
 #include <limits>
@@ -33,11 +33,11 @@ struct attention_terms {
   value q, k, v, g, delta;
   bool causal;
 
-  /// x / sqrt(d), d being the length of the rows of q.
+  /// x / sqrt(d), where d is the length of the rows of q.
   constexpr value scaled(value x) const { return x.id == ir::none ? x : x * broadcast_along(pointwise_value<rsqrt>(width(x)), x.node().shape, 0); }
   /// x sqrt(d).
   constexpr value unscaled(value x) const { return x * broadcast_along(pointwise_value<sqrt>(width(x)), x.node().shape, 0); }
-  /// The weights of the columns, P.
+  /// The matrix of the weights, P.
   constexpr value weights() const {
     const value products = matrix_product(q, transposed(k));
     const std::int16_t shape = products.node().shape;
@@ -70,7 +70,7 @@ constexpr attention_terms terms_of_gradient(value y) {
 
 }  // namespace detail
 
-/// The cotangents come from one node, which computes all of them where q and k have equally many rows.
+/// The cotangents come from one node, which computes all three if q and k have equally many rows.
 constexpr value attention_pull(value y, int i, value g) {
   using detail::columns, detail::beside;
   const value q = operand_of(y, 0), k = operand_of(y, 1), v = operand_of(y, 2);
@@ -85,7 +85,7 @@ constexpr value attention_pull(value y, int i, value g) {
   return columns(attention_cotangents(rows, k, v, at.causal, part), first, i == 2 ? e : d);
 }
 
-/// With S' the tangent of q k^T: rest' = the sums of P S', most' = 0, P' = P (S' - rest') s, and the result has P' v + P v'.
+/// S' is the tangent of q k^T. rest' = the row sums of P S', most' = 0, P' = P (S' - rest') s, and the tangent of the result is P' v + P v'.
 constexpr value attention_push(value y, const value* tangents) {
   using namespace detail;
   const value q = operand_of(y, 0), k = operand_of(y, 1), v = operand_of(y, 2);
@@ -99,8 +99,8 @@ constexpr value attention_push(value y, const value* tangents) {
   return beside(plus(matrix_product(p * at.scaled(scores - broadcast_to(rest, scores.node().shape)), v), by_v), beside(most, rest));
 }
 
-/// The derivatives of the formulas in structural/attention.hpp, backwards. a, b and c are the cotangents of dq, dk and dv. P depends on the sum of
-/// `most` and `rest`, so both get the same cotangent; attention_pull() passes on that of `rest`.
+/// The cotangents for the formulas in structural/attention.hpp. a, b and c are the cotangents of dq, dk and dv. P depends on the sum of `most` and
+/// `rest`, so both get the same cotangent; attention_pull() then passes on only the cotangent of `rest`.
 constexpr value attention_gradient_pull(value y, int i, value g) {
   using namespace detail;
   const attention_terms at = terms_of_gradient(y);

@@ -23,10 +23,10 @@ inline constexpr keepdim_t keepdim{};
 
 namespace ops {
 
-// An axis outside the rank, and one that is named twice: the operation has the message, which names the call, in has_axis<Axis, Rank>() and in
-// has_each_once<Holds, Axes...>(). Only such an axis instantiates them.
+// The operation has the messages for a wrong axis, so that they name the call: has_axis<Axis, Rank>() for an axis outside the rank, and
+// has_each_once<Holds, Axes...>() for an axis that is named twice. Only a wrong axis instantiates these functions.
 
-/// The position of axis A, counted from the front. Of an axis outside the rank it is 0.
+/// The position of axis A, counted from the front. It is 0 for an axis outside the rank.
 template <class Operation, int Rank, int A, bool IsInside = (A >= -Rank && A < Rank)>
 struct axis_position {
   static constexpr bool is_inside = true;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Blocks at positions that are known only when the program runs: dynamic_slice reads a block, dynamic_update replaces one.
 // Errors: a block that does not lie inside its axes throws index_error before any result is written.
-// Cost: a read copies the block; where two axes and more start at such positions, it computes one index for each row of the block. An
-// update copies the operand, or writes the block in place where nothing reads the operand afterwards: in a loop that carries it, and into()
-// the operand itself. A block that is one long, at constant positions, is chosen in one pass over the operand. With positions along two axes
-// and more it also copies the rows of the first axis in which the block lies, unless the block is one long along all of these axes but the last,
-// and these are next to each other.
+// Cost: a read copies the block. With two or more starts that are not constants, it also computes one index for each row of the block. An update
+// copies the operand, or writes the block in place if nothing reads the operand afterwards: in a loop that carries the operand, and with into() if
+// the operand is the target. A block of one element along each of its axes, with constant starts, is selected in one pass over the operand. With
+// starts along two or more axes an update also copies the rows of one axis in which the block lies, unless is_piece() is true.
 #pragma once
 
 #include <tenure/ops/comparison.hpp>
@@ -13,18 +12,18 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-/// The part of one axis that is in a block: `length` elements from `start` on, a scalar integer. Without a start it is the whole axis.
+/// The part of one axis that is in a block: `length` elements from the scalar integer `start` on. Without a start the part is the whole axis.
 struct block_axis {
   value start{};
   std::int64_t length = 0;
 
   constexpr bool is_whole() const { return start.id == ir::none; }
 };
-/// A block of a value, by axes. A start that is a number of the trace is one of the first elements of a view.
+/// A block of a value, by axes. A dynamic_slice puts no constant start into a block: it takes a slice instead.
 struct block {
   ir::array<block_axis> axes;
   int last = -1;      // the last axis that is not whole
-  int positioned = 0;  // how many are not whole
+  int positioned = 0;  // the number of axes that are not whole
 
   constexpr int first() const {
     int a = 0;
@@ -39,7 +38,7 @@ struct block {
   }
 };
 
-/// Requires the elements at ... at + length - 1 to exist.
+/// Requires that the axis has the elements at ... at + length - 1.
 constexpr void require_constant_inside(value x, int axis, std::int64_t at, std::int64_t length, const char* call) {
   ir::builder& g = *x.graph;
   const std::int64_t extent = x.shape()[axis], end = at + length;
@@ -63,10 +62,10 @@ constexpr void require_block_inside(value x, const block& b, const char* call) {
   }
 }
 
-/// A scalar in a shape.
+/// A scalar, broadcast to a shape.
 constexpr value stretched_to(value scalar, std::int16_t shape) { return broadcast_along(scalar, shape, 0); }
 
-/// The positions of a block in the axes 0 ... last as one axis, in row-major order.
+/// The positions of the elements of a block if the axes 0 ... last are one axis in row-major order.
 constexpr value positions_of(value x, const block& b) {
   ir::builder& g = *x.graph;
   extents to;
@@ -80,7 +79,7 @@ constexpr value positions_of(value x, const block& b) {
   return row_major_place(g, dtype::int64, x.shape(), shape, position).place;
 }
 
-/// x with its positioned axes as one axis, and the positions along it. gather and scatter take both.
+/// x with its positioned axes as one axis, and the positions along that axis. gather and scatter take both.
 struct positioned_block {
   extents flat;  // the shape of x with the axes of the positions as one axis
   int axis = 0;
@@ -97,7 +96,7 @@ constexpr positioned_block positioned(value x, const block& b, const char* call)
     for (int a = b.last + 1; a < x.shape().rank; ++a) p.flat.push_back(x.shape()[a]);
     p.positions = positions_of(x, b);
   }
-  g.check_bound({p.positions.id, p.flat[p.axis], call, true});  // they lie inside where the starts do
+  g.check_bound({p.positions.id, p.flat[p.axis], call, true});  // they lie inside if the starts do
   return p;
 }
 
@@ -130,14 +129,14 @@ constexpr value inside_of(ir::builder& g, std::int16_t shape, const block& b, co
   return mask;
 }
 
-/// y in an array of zeros, at the block, whose starts are numbers of the trace.
+/// An array of zeros with y at the block. The starts of the block are constants.
 constexpr value padded_to(value y, const extents& shape, const block& b) {
   for (int a = 0; a < b.axes.size(); ++a)
     if (!b.axes[a].is_whole()) y = padded(y, a, b.axes[a].start.node().attr, shape[a], 1);
   return y;
 }
 
-/// For each element of an array of this shape that lies in the block the element of y there, and for the others any element of y. y has elements.
+/// An array of this shape. Inside the block it has the elements of y, and outside of it any elements of y. y must have elements.
 constexpr value looked_up_in(value y, const extents& shape, const block& b) {
   ir::builder& g = *y.graph;
   extents first_axes, of_block{1, {elements_along(g, y.shape(), all_axes(b.last + 1))}};
@@ -155,18 +154,18 @@ constexpr value looked_up_in(value y, const extents& shape, const block& b) {
   return gathered(reshape_to(y, of_block), in_block, 0);
 }
 
-/// An array of so many elements is replaced as a whole, in one kernel with the operations around it. A step that writes only the block takes as
-/// long as that.
+/// An array of at most this many elements is replaced as a whole, in one kernel with the operations around it. That takes no longer than a step that
+/// writes only the block.
 inline constexpr std::int64_t max_replaced = 64;
 
-/// Whether the block is one long along its axes but the last, and along whole axes between them.
+/// Whether the block has extent 1 along each axis from its first positioned axis to the last but one. This includes whole axes between them.
 constexpr bool is_piece(const block& b, const extents& of_block) {
   bool is = true;
   for (int a = b.first(); a < b.last; ++a) is = is && of_block[a] == 1;
   return is;
 }
 
-/// x with y from a start on that was checked, or that follows from starts that were.
+/// x with y written from `start` on. The start was checked, or follows from starts that were checked.
 constexpr value updated_inside(value x, value y, value start, int axis) {
   know_starts(start, x.shape()[axis], y.shape()[axis]);
   return updated(x, y, start, axis);
@@ -179,8 +178,9 @@ constexpr int first_unknown(const block& b) {
   return -1;
 }
 
-/// x with y in the place of a block that lies inside, by steps that write the block only. To the piece of is_piece() these axes are one axis. Any
-/// other block is written to the rows of an axis, and these to x. The starts of a step are no numbers of the trace: within rows they are a `where`.
+/// x with y in the place of a block that lies inside x, by steps that write only the block. A piece (see is_piece()) is written along one axis that
+/// joins its axes. Any other block is written to a copy of the rows of one axis, and the rows to x. The start of a step is never a constant: constant
+/// starts become a `where`.
 template <class T>
 constexpr value write_pieces(value x, value y, const block& b) {
   ir::builder& g = *x.graph;
@@ -213,7 +213,7 @@ constexpr value write_pieces(value x, value y, const block& b) {
   return reshape_to(updated_inside(reshape_to(x, flat), reshape_to(y, piece), start, first), shape);
 }
 
-/// x with y in the place of a block. y has the shape of the block. All elements are copied: no sum and no product changes -0.0, infinity or NaN.
+/// x with y in the place of a block. y has the shape of the block. Elements are copied and not added or multiplied, so -0.0, infinity and NaN stay.
 template <class T>
 constexpr value write_block(value x, value y, const block& b) {
   const char* const call = "dynamic_update";
@@ -236,7 +236,7 @@ constexpr value write_block(value x, value y, const block& b) {
   return pointwise_value<where>(inside_of<T>(g, shape, b, call), placed, x);
 }
 
-/// The block of x from the starts on, as long as Lengths. Starts that are constants give a view.
+/// The block of x that begins at the starts and has the extents Lengths. Constant starts give a view.
 template <class Lengths>
 struct dynamic_slice {
   template <class X, class... Start>
@@ -261,7 +261,7 @@ struct dynamic_slice {
   }
 };
 
-/// x with y in the place of its block from the starts on.
+/// x with y in the place of the block that begins at the starts.
 struct dynamic_update {
   template <class X, class Y, class... Start>
   static constexpr X trace(const X& x, const Y& y, const Start&... start) {

@@ -136,7 +136,7 @@ template <class X, class Y> requires comparable<X, Y> constexpr auto operator>=(
 template <class X, class Y> requires comparable<X, Y> constexpr auto operator&&(const X& x, const Y& y) { return apply<ops::logical_and>(x, y); }
 template <class X, class Y> requires comparable<X, Y> constexpr auto operator||(const X& x, const Y& y) { return apply<ops::logical_or>(x, y); }
 template <operand X> constexpr auto operator!(const X& x) { return apply<ops::logical_not>(x); }
-/// Whether an element is NaN, infinite, or neither of these. They give bool.
+/// Whether each element is NaN, infinite, or finite, as bool.
 template <operand_or_scalar X> constexpr auto isnan(const X& x) { return apply<ops::isnan>(x); }
 template <operand_or_scalar X> constexpr auto isinf(const X& x) { return apply<ops::isinf>(x); }
 template <operand_or_scalar X> constexpr auto isfinite(const X& x) { return apply<ops::isfinite>(x); }
@@ -145,9 +145,9 @@ template <class X, class Y> requires joinable<X, Y> constexpr auto operator&(con
 template <class X, class Y> requires joinable<X, Y> constexpr auto operator|(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator|: masks are joined by ||"); return detail::stand_in(x); }
 template <operand X> constexpr auto operator~(const X& x) { static_assert(detail::never<X>, "tenure: operator~: a mask is negated by !"); return detail::stand_in(x); }
 template <class X, class Y> requires joinable<X, Y> constexpr auto operator^(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator^: a power is pow(x, y), masks that differ are x != y"); return detail::stand_in(x); }
-/// x where c is true, else y. c must be bool. All three broadcast, and the element types of x and y promote. A NaN in the operand that is
-/// not chosen does not reach the result. Its gradient is 0 times the derivative of that operand: where that derivative is infinite or NaN,
-/// the gradient is NaN, as in PyTorch.
+/// x where c is true, else y. c must be bool. All three broadcast, and the element types of x and y promote. A NaN in the operand that is not chosen
+/// does not reach the result. The gradient through that operand is 0 times its derivative: NaN where the derivative is infinite or NaN, as in
+/// PyTorch.
 template <class C, class X, class Y> requires some_operand<C, X, Y> constexpr auto where(const C& c, const X& x, const Y& y) {
   if constexpr (std::is_same_v<C, bool>) return apply<ops::where>(detail::flag{c}, x, y);
   else return apply<ops::where>(c, x, y);

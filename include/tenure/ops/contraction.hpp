@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// matmul with PyTorch's rules: vectors, matrices, and batches over leading axes, which broadcast. linear uses it. outer is a broadcast
-// product.
+// matmul with PyTorch's rules: vectors, matrices, and batches over leading axes, which broadcast. linear uses matmul. outer is a product of broadcast
+// vectors.
 #pragma once
 
 #include <tenure/ops/arithmetic.hpp>
@@ -88,8 +88,8 @@ struct matmul {
   }
 };
 
-/// x w^T + b. The shape of w is (out, in), as in PyTorch: a row holds the weights of one output. It checks the inputs and the bias itself, so
-/// that messages about them name the call, and not the product with its transposed operand. The batches are those of matmul.
+/// x w^T + b. The shape of w is (out, in), as in PyTorch: a row holds the weights of one output. linear checks the inputs and the bias itself, so
+/// that messages name linear, and not matmul with a transposed operand. Batches: as in matmul.
 struct linear {
   static constexpr const char* name = "linear";
   template <std::int64_t Lhs, std::int64_t Rhs>

@@ -14,7 +14,7 @@ namespace ops {
 
 inline constexpr std::int64_t max_of_int32 = 0x7fffffff;
 
-/// Where a block stands in the list of all operands, which begins with the variables: its values, and after them its index if it has one.
+/// The place of a block in the list of operands. The list begins with the variables. A block is its values, and then its index if it has one.
 struct csr_place {
   int variable, at;
   bool has_index;
@@ -23,7 +23,7 @@ struct csr_place {
 /// The properties that follow from the types of the operands.
 struct csr_facts {
   enum class mistake : std::uint8_t { none, variable, axes, width, rank, columns, rows, index, type, samples } wrong = mistake::none;
-  std::int64_t samples = 0, rows = 1, width = 0;  // of a sample: its rows, and their elements
+  std::int64_t samples = 0, rows = 1, width = 0;  // the samples, the rows of a sample, and the elements of a row
   dtype element = dtype::boolean, position = dtype::int32;
   bool has_block = false;
 
@@ -56,11 +56,11 @@ struct csr_facts {
 
 enum class csr_part : std::uint8_t { rows, columns, values };
 
-/// One of the three arrays. The operands are the variables, and then those of the blocks.
+/// One of the three arrays of the result. The operands are the variables, and then the operands of the blocks.
 template <csr_part Part, class Blocks>
 struct csr {
   static constexpr const char* name = "csr";
-  /// Only the shapes of variables are read.
+  /// Only the shapes of variables are read, so no gradient reaches them.
   static constexpr bool reaches(int i) {
     for (const csr_place& p : Blocks::places)
       if (p.at == i) return true;
@@ -111,7 +111,7 @@ struct csr {
 
   static constexpr std::int64_t elements_of(const value& x) { return elements_along(*x.graph, x.shape(), all_axes(x.shape().rank)); }
 
-  /// The columns of a block. Before them stand the variables before its own, and the rows of its variable before that of the sample.
+  /// The columns of a block. They follow the columns of the variables before its own, and of the earlier rows of its own variable.
   static constexpr value columns(const value* x, csr_place p, const extents& block, dtype position) {
     ir::builder& g = *x[0].graph;
     const std::int16_t samples = g.intern({1, {block[0]}}), shape = g.intern(block);
@@ -136,7 +136,7 @@ struct csr_operands {
   std::tuple<Operand...> operands;
 };
 
-/// The places of the blocks after so many variables.
+/// The places of the blocks in a list of operands that begins with this many variables.
 template <int Variables, class... Block>
 struct csr_blocks {
   static constexpr int variables = Variables;
@@ -156,7 +156,7 @@ struct csr_blocks {
       if (found.wrong == ops::csr_facts::mistake::none) found.wrong = found.add(p, shapes, types, Variables);
     bool has_index = false;
     for (const ops::csr_place& p : places) has_index = has_index || p.has_index;
-    // Extents that are known decide about int32. csr::trace checks the others in the call.
+    // Known extents decide whether int32 is enough. csr::trace makes the call check the other extents.
     std::int64_t columns = 0;
     for (int v = 0; v < Variables; ++v)
       if (all_static(shapes[v])) columns += count(shapes[v]);
@@ -188,8 +188,8 @@ struct csr_blocks {
 
 }  // namespace detail
 
-/// A block of csr: the values of variable I, and for each sample the row of the variable to which they belong. Without an index sample s
-/// belongs to row s.
+/// A block of csr: the values of variable I, and for each sample the row of the variable to which they belong. Without an index, sample s belongs to
+/// row s.
 template <int I, operand Values, operand... Index>
   requires(sizeof...(Index) <= 1)
 constexpr auto csr_block(Values&& values, Index&&... index) {
@@ -198,13 +198,13 @@ constexpr auto csr_block(Values&& values, Index&&... index) {
 
 /// A matrix with few elements in each row, as compressed sparse rows:
 /// auto [rows, columns, values] = csr(std::tie(x, y), csr_block<0>(dx, i), csr_block<1>(dy)).
-/// The columns of the matrix are the elements of the variables x, y, one variable after the other, in row-major order. A variable has the
-/// shape (n, width), or (n) for a width of 1. A sample has k rows, and their elements are those of the blocks side by side. The values of
-/// a block are (samples, k, width), without the axis of k where k is 1, and without that of the width where the variable has one axis.
-/// Row r has the elements rows[r] to rows[r + 1] of `values`; `columns` has their columns. Blocks in the order of the variables, one for
-/// each, give ascending columns in each row. With two blocks of a variable a column can stand twice in a row, and SciPy adds such elements.
-/// `rows` and `columns` are int32 if there are indices and all are, else int64, as also where a known extent is too large for int32.
-/// Gradients flow to `values`; of the variables only the shapes are read.
+/// The columns of the matrix are the elements of the variables x, y, one variable after the other, in row-major order. A variable has the shape (n,
+/// width), or (n) for a width of 1. A sample has k rows, and each row has the rows of the blocks side by side. The values of a block have the shape
+/// (samples, k, width). There is no axis of k if k is 1, and no axis of the width if the variable has one axis. Row r has the elements rows[r] to
+/// rows[r + 1] of `values`; `columns` has their columns. One block for each variable, in the order of the variables, gives ascending columns in each
+/// row. With two blocks of one variable, a column can occur twice in a row; SciPy adds such elements. `rows` and `columns` are int32 if there are
+/// indices, all indices are int32, and no known extent is too large for int32. Otherwise they are int64. Gradients flow to `values`; of the variables
+/// only the shapes are read.
 /// Errors: an index outside its variable throws index_error. Different numbers of samples throw shape_error, and so do run-time extents that
 /// are too large for int32.
 /// Source: scipy.sparse.csr_array, whose indptr, indices and data are rows, columns and values.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The derivative of a node, and the node for a batch. `pull` takes the cotangent of the result to the cotangent of an operand. `push` takes the tangents of the
-// operands to the tangent of the result. A pointwise operation states its partial derivatives. A structural operation states its pull,
-// push and batch in structural/.
+// The derivative of a node, and the node for a batch. `pull` computes the cotangent of an operand from the cotangent of the result. `push` computes
+// the tangent of the result from the tangents of the operands. A pointwise operation states its partial derivatives. A structural operation states
+// its pull, push and batch in structural/.
 #pragma once
 
 #include <tenure/ops/attention_rules.hpp>
@@ -50,11 +50,11 @@ constexpr value batched(const batch_call& samples) {
   return is_pointwise(op) ? samples.same_node() : detail::structural_tables::batches[static_cast<int>(op)](samples);
 }
 
-/// The tangent of node y, given the tangents of its operands. The id is none where an operand has no tangent. At least one has one.
+/// The tangent of node y, given the tangents of its operands. An operand without a tangent has the id none. At least one operand has a tangent.
 constexpr value push(value y, const value* tangents) {
   const ir::node n = y.node();
   if (!is_pointwise(n.op)) return detail::structural_tables::pushes[static_cast<int>(n.op)](y, tangents);
-  // A pointwise derivative multiplies by the partial, and this is its own transpose. So push calls pull.
+  // A pointwise derivative multiplies by the partial derivative. This product is its own transpose, so push can call pull.
   value sum;
   for (int i = 0; i < n.arity; ++i)
     if (tangents[i].id != ir::none) {

@@ -71,8 +71,8 @@ struct sqrt : floating_unary<sqrt> {
   static constexpr const char* name = "sqrt";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::sqrt(x); }
   template <class T> static T reference(T x) { return std::sqrt(x); }
-  /// 1 / y is in range for each y but 0, where it is inf as the derivative is. So all directions of a Jacobian, and a program that divides by a
-  /// distance, share one division.
+  /// 1 / y is in range for each y except 0, where both it and the derivative are inf. So all directions of a Jacobian, and a program that divides by
+  /// a distance, share one division.
   template <class V> static constexpr V derivative(int, V g, V, V y) { return g * (1.0 / y * 0.5); }
 };
 
@@ -96,9 +96,9 @@ struct pow : pointwise<pow, 2, typing::floating> {
     if (i == 0) {
       const ir::node& known = y.node().op == ir::opcode::broadcast ? (*y.graph)[y.node().in[0]] : y.node();
       if (known.op == ir::opcode::constant && !ir::is_zero(known) && subtracts_one(known)) return g * (y * pointwise_value<pow>(x, y - 1));
-      // y x^(y-1), and y x^y / x where y < 0.5: there the rounding of y - 1 would be hundreds of ulp of the power. Where x is 0 or infinite the first
-      // form is right, and from 0.5 on y - 1 is exact. Where y is 0 the value is 0, and the derivative in y is 1 / x, while a constant 0 would have
-      // none. An operand that is not chosen is finite and has finite derivatives, because 0 times infinity would give NaN.
+      // y x^(y-1), or y x^y / x where y < 0.5, because there the rounding of y - 1 would be an error of hundreds of ulp in the power. Where x is 0 or
+      // infinite the first form is right, and from 0.5 on y - 1 is exact. Where y is 0 the value is 0, but its derivative in y is 1 / x, so it is not
+      // a constant 0. An operand that is not selected is finite and has finite derivatives, because 0 times infinity would give NaN.
       const V size = pointwise_value<abs>(x), exponent = pointwise_value<where>(root, stopped(y), y);
       const V is_inside = pointwise_value<logical_and>(pointwise_value<greater>(size, zero), pointwise_value<less>(size, g.like(std::numeric_limits<double>::infinity())));
       const V divides = pointwise_value<logical_and>(is_inside, pointwise_value<less>(y, g.like(0.5)));
@@ -109,7 +109,7 @@ struct pow : pointwise<pow, 2, typing::floating> {
     const V flat = pointwise_value<logical_and>(root, pointwise_value<greater_equal>(y, zero));
     return g * (r * pointwise_value<log>(pointwise_value<where>(flat, one, x)));
   }
-  /// Whether the constant exponent y less 1 is exact in its type.
+  /// Whether y - 1 is exact in the type of the constant exponent y.
   static constexpr bool subtracts_one(const ir::node& y) {
     const double n = ir::value_of(y), rest = n - 1;
     return rest + 1 == n && n - rest == 1 && (y.type == dtype::float64 || static_cast<double>(static_cast<float>(rest)) == rest);
@@ -129,7 +129,7 @@ struct pow : pointwise<pow, 2, typing::floating> {
   }
 };
 
-/// x log y, and 0 where x is 0 and y is a number. The derivative in x is log y, and 0 where x is 0 and y <= 0; that in y is x / y
+/// x log y, and 0 where x is 0 and y is a number. The derivative in x is log y, and 0 where x is 0 and y <= 0. The derivative in y is x / y
 /// (PyTorch's rules).
 struct xlogy : pointwise<xlogy, 2, typing::floating> {
   static constexpr const char* name = "xlogy";
@@ -154,9 +154,9 @@ using exponential_operations = operation_list<exp, expm1, log, log1p, log2, sqrt
 
 namespace TENURE_NAMESPACE {
 
-/// Pointwise. Integers and bool are converted to float32 first. exp2(x) is 2^x, expm1(x) is exp(x) - 1 and log1p(x) is log(1 + x), both
-/// without cancellation near 0, and rsqrt(x) is 1 / sqrt(x). Powers of ten have exact log10. log and sqrt of a negative number are NaN. At
-/// 0 log is -inf, rsqrt is inf, and the derivative of sqrt is inf.
+/// Pointwise. Integers and bool are converted to float32 first. exp2(x) is 2^x, expm1(x) is exp(x) - 1 and log1p(x) is log(1 + x), both without
+/// cancellation near 0, and rsqrt(x) is 1 / sqrt(x). log10 of a power of ten is exact. log and sqrt of a negative number are NaN. At 0, log is -inf,
+/// rsqrt is inf, and the derivative of sqrt is inf.
 template <operand X> constexpr auto exp(const X& x) { return apply<ops::exp>(x); }
 template <operand X> constexpr auto exp2(const X& x) { return apply<ops::exp2>(x); }
 template <operand X> constexpr auto expm1(const X& x) { return apply<ops::expm1>(x); }

@@ -23,7 +23,7 @@ constexpr dtype position_dtype(std::int64_t extent) {
   const std::int64_t most = is_static(extent) ? extent : INT64_MAX;
   return std::is_same_v<T, bool> || most > exact_positions<T> ? dtype::int64 : dtype_v<T>;
 }
-/// The same, but a run-time axis also uses T. The call then checks that the extent is small enough, as it is for every usual row.
+/// T also for an axis of run-time extent. The call then checks that T represents all positions, which is so for every usual row.
 template <class T>
 constexpr dtype position_dtype(ir::builder& g, std::int64_t extent, const char* call) {
   if (is_static(extent) || std::is_same_v<T, bool>) return position_dtype<T>(extent);
@@ -34,7 +34,7 @@ constexpr dtype position_dtype(ir::builder& g, std::int64_t extent, const char* 
 /// The place of an element in row-major order, from its position along each axis.
 struct row_major {
   value place;
-  std::int64_t count = 1;  // of all places
+  std::int64_t count = 1;  // the number of all places
 };
 /// `position(a)` is the position along axis a, in `shape`, or no value for an axis that does not count.
 template <class Position>
@@ -50,7 +50,7 @@ constexpr row_major row_major_place(ir::builder& g, dtype type, const extents& a
   return r;
 }
 
-/// The element at the one position along axes where the mask is true. The axes are dropped.
+/// The element where the mask is true; the mask is true at one position along the axes. The axes are dropped.
 constexpr value chosen_along(value mask, value x, std::int64_t axes) {
   const bool of_bool = x.type() == dtype::boolean;
   const value one = cast_to(pointwise_value<where>(mask, x, x.like(0)), of_bool ? dtype::int32 : x.type());
@@ -76,8 +76,8 @@ struct gather {
   }
 };
 
-/// x with the updates added to its rows at the indices along axis A. Repeated indices add up. This is PyTorch's index_add, and for a
-/// vector also its scatter_add. Each update is added to x after the one before, so many small ones may vanish beside a large element.
+/// x with the updates added to its rows at the indices along axis A. Repeated indices add up. This is PyTorch's index_add, and for a vector also its
+/// scatter_add. The updates are added to x one after another, so many small updates may be lost beside a large element.
 template <int A>
 struct index_add {
   template <int Axis, int Rank>
@@ -118,7 +118,7 @@ struct pick {
   template <class X, class I>
   static constexpr bool has_one_a_row = X::shape_type::rank > 0 && are_alike<rows_of<typename X::shape_type>, typename I::shape_type>;
 
-  /// `call` is the function that was written: a loss, for instance.
+  /// `call` is the function that the user called: a loss, for instance.
   template <class X, class I>
   static constexpr auto trace(const X& x, const I& indices, const char* call = "pick") {
     require_integer_indices<I>();
@@ -143,8 +143,8 @@ namespace TENURE_NAMESPACE {
 /// The rows of x at the indices along axis A: the shape of x, with axis A replaced by the shape of the indices. Indices must be int32 or
 /// int64. Errors: index_error for an index outside 0 .. extent - 1; a negative index is outside.
 template <int A = 0, operand_or_scalar X, class I> constexpr auto gather(const X& x, const I& indices) { return apply<ops::gather<A>>(x, indices); }
-/// x with the updates added to its rows at the indices along axis A. The shape of the updates is the one that gather<A>(x, indices) has,
-/// and the element types are equal. Repeated indices add up. Errors: as gather.
+/// x with the updates added to its rows at the indices along axis A. The updates have the shape of gather<A>(x, indices) and the element type of x.
+/// Repeated indices add up. Errors: as gather.
 template <int A = 0, operand_or_scalar X, class I, class U> constexpr auto index_add(const X& x, const I& indices, const U& updates) { return apply<ops::index_add<A>>(x, indices, updates); }
 /// x[..., indices[...]]: one element of each row of the last axis, which is dropped. The shape of the indices is the shape of x without its
 /// last axis. Errors: as gather.

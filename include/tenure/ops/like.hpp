@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Constants with the shape of a traced value: zeros_like, ones_like, full_like, the first carry of a loop for example. No gradient flows to it.
+// zeros_like, ones_like, full_like: constants with the shape of a traced value, for the first carry of a loop, say. No gradient flows to that value.
 #pragma once
 
 #include <tuple>
@@ -10,7 +10,7 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// A value to go on with after an error.
+/// A value with which a trace continues after an error.
 template <class T, class Shape>
 constexpr traced<T, Shape> zeros_after_error(ir::builder& g) {
   extents s = Shape::value;
@@ -22,7 +22,7 @@ constexpr traced<T, Shape> refused_constant(ir::builder& g) {
   g.refuse({ir::diagnostic::kind::capture});
   return zeros_after_error<T, Shape>(g);
 }
-/// Evenly spaced values at the positions i, which are doubles: the n elements of linspace, as it computes them in memory.
+/// linspace with n elements, at the positions i, which are doubles. The values are those that linspace computes in memory.
 constexpr ops::value evenly_spaced(const ops::value& i, const constant_block& elements, std::int64_t n, dtype type) {
   const double scale = number::scale_of_difference(elements.first, elements.last), from = elements.first * scale, distance = elements.last * scale - from;
   const auto scaled_back = [&](const ops::value& x) { return scale == 1 ? x : x * (1 / scale); };
@@ -34,7 +34,7 @@ constexpr ops::value evenly_spaced(const ops::value& i, const constant_block& el
     return ops::pointwise_value<ops::where>(is_last, whole(elements.whole_last), from_first);
   };
   if (is_static(n)) {
-    const double steps = n <= 1 ? -1 : static_cast<double>(n - 1);  // one element is the first one
+    const double steps = n <= 1 ? -1 : static_cast<double>(n - 1);  // a single element is the first one
     const ops::value each = n <= 1 ? i.like(elements.first) : scaled_back(i * (distance / steps) + from);
     return with_ends(each, ops::pointwise_value<ops::equal>(i, i.like(steps)));
   }
@@ -81,12 +81,12 @@ constexpr traced<T, Shape> made_by_factory(ir::builder& g, const constant_block&
 template <class X>
 constexpr auto constant_of(ir::builder& g, const X& x) {
   using T = element_t<X>;
-  // Not a const bool, which g++ evaluates before x is known.
+  // This is not a const bool, because g++ would evaluate that before x is known.
   if (!std::is_constant_evaluated() || !__builtin_constant_p(bool(tensor_access::storage(x)))) return refused_constant<T, shape_of_t<X>>(g);
   if (!tensor_access::storage(x)) return zeros_after_error<T, shape_of_t<X>>(g);  // it was made from a traced value, and the compiler has printed a message
   return made_by_factory<T, shape_of_t<X>>(g, *static_cast<const constant_block*>(tensor_access::storage(x).get()), x.extents());
 }
-/// An expression of such tensors and of numbers. to_operand() gives no storage to a tensor in memory.
+/// An expression of such tensors and of numbers, as nodes of the graph. to_operand() gives no storage to a tensor in memory.
 template <class X>
 constexpr auto constant_expression(ir::builder& g, const X& x) {
   if constexpr (requires { typename X::operation; }) {
@@ -103,7 +103,8 @@ constexpr auto constant_expression(ir::builder& g, const X& x) {
 
 }  // namespace detail
 
-/// An array in the shape of x. Each element is `value`, converted as cast converts. The element type is T, or that of x if T is not given.
+/// An array in the shape of x. Each element is `value`, converted as cast converts. The element type is T, or the element type of x if T is not
+/// given.
 template <class T = void, element E, class S, scalar U>
 constexpr auto full_like(const traced<E, S>& x, U value) {
   using made = std::conditional_t<std::is_void_v<T>, E, T>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Losses, composed of other operations: squared and absolute error, huber, cross entropies. Each gives the mean of the losses of elements or
-// rows, or what loss_options.hpp says.
+// Losses, composed of other operations: squared and absolute error, huber, cross entropies. Each gives the mean of the losses of its elements or
+// rows. Options change that (loss_options.hpp).
 // Rule: prediction and target have equal shapes, or one of them is a scalar. Broadcasting is refused: a column and a vector would give
 // a matrix of all pairs, and its mean is another loss.
 #pragma once
@@ -48,9 +48,9 @@ template <class X, class W>
 inline constexpr bool has_weight_a_class = W::shape_type::rank == 1 && is_floating(dtype_v<typename W::element_type>) &&
                                            extents_may_agree(W::shape_type::value[0], X::shape_type::value[X::shape_type::rank - 1]);
 
-/// The losses of rows from log probabilities: -w[label] * log p[label], and with smoothing e of C classes (1 - e) of that and e / C of the
-/// sum over all classes. A row whose label is Ignore has the loss 0, and its label is not an index. The mean divides by the sum of w[label]
-/// over the other rows, or by their number. Weights and labels are read in the pass over the row. Loss has the name that messages about them state.
+/// The losses of rows from log probabilities: h = -w[label] * log p[label]. With smoothing e and C classes: (1 - e) * h, plus e / C times the sum of
+/// -w[c] * log p[c] over all classes c. A row whose label is Ignore has the loss 0, and its label is not an index. The mean divides by the sum of
+/// w[label] over the other rows, or by their number. The pass over the row also reads weights and labels. Messages use Loss::name.
 template <class Loss, class Options>
 struct class_losses {
   template <class X, class I>
@@ -111,8 +111,8 @@ struct class_losses {
       if constexpr (Options::smooths) {
         const value classes = number_of_extent(g, dtype_v<typename X::element_type>, value(x).shape()[x.shape().rank - 1]);
         const auto share = div::trace(smoothing, traced<typename X::element_type, shape<>>{&g, classes.id});
-        // Without smoothing a class of probability 0 does not count: 0 times its infinite logarithm would be NaN. A number that stands in the
-        // graph is looked at here, because the select costs a step.
+        // With smoothing 0 a class of probability 0 must not count: 0 times its infinite logarithm would be NaN. A constant smoothing is tested here,
+        // in the trace, because the select costs a step.
         const ir::node& given = value(smoothing).node();
         const bool is_known = given.op == ir::opcode::constant;
         constexpr dtype type = dtype_v<typename X::element_type>;
@@ -182,7 +182,7 @@ struct cross_entropy {
       return detail::class_losses<cross_entropy, Options>::trace(log_softmax<-1>::trace(of_rows_that_count(logits, labels)), labels, option...);
     }
   }
-  /// The logits, but 0 in rows that are ignored: the derivative of the logarithm of their softmax is NaN where they are, also times 0.
+  /// The logits, with 0 in ignored rows: where ignored logits are NaN, the derivative of log_softmax is NaN, and 0 times NaN is NaN.
   template <class X, class I>
   static constexpr X of_rows_that_count(const X& logits, const I& labels) {
     if constexpr (Options::ignores) {
@@ -212,8 +212,8 @@ struct bce_with_logits {
     if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) {
       return mean<false>::trace(x);
     } else {
-      // log(1 + exp(-|x|)) + x * (1 - target) where x > 0, so that large numbers do not cancel. At x = 0 the branch with x is chosen, so
-      // -|x| has derivative 1.
+      // log(1 + exp(-|x|)) + x * (1 - target) where x > 0, so that large numbers do not cancel. At x = 0 the branch for negative x is chosen, so the
+      // derivative of -|x| is 1 there.
       const auto zero = detail::number(x, 0), one = detail::number(x, 1), infinity = detail::number(x, __builtin_inf());
       const auto positive = greater::trace(x, zero);
       const auto weight = where::trace(positive, sub::trace(one, target), neg::trace(target));
@@ -239,12 +239,12 @@ struct bce {
       return mean<false>::trace(x);
     } else {
       const auto zero = detail::number(x, 0), one = detail::number(x, 1), least = detail::number(x, 3.720075976020836e-44);  // exp(-100)
-      // The bound is a number of its own, not log(least): in float32 `least` is denormal, and inside flush_denormals it is 0. NaN stays.
+      // The value at the bound is -100 and not log(least): in float32 `least` is denormal, and in a flush_denormals scope it is 0. NaN stays NaN.
       const auto logarithm = [&]<class Log>(Log, const auto& at_bound, const auto& p, const auto& inside) {
         return where::trace(at_bound, detail::number(x, -100), Log::trace(where::trace(at_bound, inside, p)));
       };
       const auto of_x = logarithm(log{}, less_equal::trace(x, least), x, one);
-      // log1p(-x) and not log(1 - x): of a small x, 1 - x is 1.
+      // log1p(-x) and not log(1 - x), because 1 - x is 1 for a small x.
       const auto of_rest = logarithm(log1p{}, greater_equal::trace(x, one), neg::trace(x), zero);
       const auto likelihood = add::trace(mul::trace(target, of_x), mul::trace(sub::trace(one, target), of_rest));
       return detail::reduced_losses<Reduction>(neg::trace(likelihood));
@@ -284,7 +284,7 @@ struct huber {
       const auto difference = sub::trace(x, y), distance = abs::trace(difference);
       const auto half = detail::number(difference, 0.5);
       const auto is_near = less_equal::trace(distance, delta);
-      const auto small = where::trace(is_near, difference, detail::number(difference, 0));  // 0 times infinity would be the gradient of a square
+      const auto small = where::trace(is_near, difference, detail::number(difference, 0));  // else the gradient of a square could be 0 times infinity
       const auto near = mul::trace(half, mul::trace(small, small));
       const auto far = mul::trace(delta, sub::trace(distance, mul::trace(half, delta)));
       return detail::reduced_losses<Reduction>(where::trace(is_near, near, far));
@@ -303,15 +303,14 @@ struct smooth_l1 {
 
 namespace TENURE_NAMESPACE {
 
-/// mse is the mean of (x - y)^2. Each loss is the mean over all elements or rows, a scalar. The last argument may be reduction::sum, or
-/// reduction::none, which gives the loss of each. Predictions are floating. Prediction and target have equal shapes, or one of them is a
-/// scalar: they do not broadcast.
+/// mse is the mean of (x - y)^2. Each loss is a scalar, the mean over all elements or rows. The last argument may be reduction::sum, or
+/// reduction::none, which gives the loss of each element or row. Predictions are floating. Prediction and target have equal shapes, or one of them is
+/// a scalar: they do not broadcast.
 template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto mse(const X& x, const Y& y, const R& = {}) { return apply<ops::mse<detail::reduction_of<R>>>(x, y); }
-/// cross_entropy takes logits, nll takes log probabilities. The last axis of both is the classes. The labels are class numbers, int32 or
-/// int64, one for each row. Options, in any order: a reduction; class_weights(w), a vector with a weight for each class, by which the mean
-/// divides too; ignore_index<I>, a label whose rows have the loss 0 and do not count in the mean; for cross_entropy label_smoothing(e),
-/// with 0 <= e <= 1. Where no row counts the mean is NaN, as in PyTorch. Errors: index_error for a label outside 0 .. classes - 1 that is
-/// not ignored.
+/// cross_entropy takes logits, nll takes log probabilities. The last axis of both is the classes. The labels are class numbers, int32 or int64, one
+/// for each row. Options, in any order: a reduction; class_weights(w), a vector with a weight for each class (the mean then divides by the sum of the
+/// weights of the labels); ignore_index<I>, a label whose rows have the loss 0 and do not count in the mean; for cross_entropy label_smoothing(e),
+/// with 0 <= e <= 1. If no row counts, the mean is NaN, as in PyTorch. Errors: index_error for a label outside 0 .. classes - 1 that is not ignored.
 template <operand_or_scalar X, class I, class... Option>
 constexpr auto cross_entropy(const X& logits, const I& labels, const Option&... option) {
   using options = detail::loss_options<Option...>;
@@ -337,8 +336,8 @@ template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr a
 template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto bce(const X& x, const Y& target, const R& = {}) { return apply<ops::bce<detail::reduction_of<R>>>(x, target); }
 /// The mean of |x - y|. The gradient is 0 where x and y are equal, and NaN where their difference is NaN.
 template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto l1(const X& x, const Y& y, const R& = {}) { return apply<ops::l1<detail::reduction_of<R>>>(x, y); }
-/// The mean of d^2 / 2 where d = |x - y| <= delta, else of delta * (d - delta / 2); smooth_l1 is that with beta for delta, divided by beta.
-/// An infinite difference has the same gradient as any difference above delta.
+/// The mean of d^2 / 2 where d = |x - y| <= delta, else of delta * (d - delta / 2). smooth_l1 is huber with delta = beta, divided by beta. An
+/// infinite difference has the same gradient as any difference above delta.
 template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto huber(const X& x, const Y& y, double delta = 1, const R& = {}) { return apply<ops::huber<detail::reduction_of<R>>>(x, y, delta); }
 template <operand_or_scalar X, class Y, detail::a_reduction R> constexpr auto huber(const X& x, const Y& y, const R& r) { return huber(x, y, 1.0, r); }
 template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto smooth_l1(const X& x, const Y& y, double beta = 1, const R& = {}) { return apply<ops::smooth_l1<detail::reduction_of<R>>>(x, y, beta); }

@@ -89,7 +89,7 @@ struct loss_options {
     return index;
   }();
 
-  /// Operation applied to x, y, the weights if there are any, and the share of smoothing if there is one. There is one of the two.
+  /// Operation applied to x, y, the weights if there are any, and the share of smoothing if there is one. At least one of the two is given.
   template <class Operation, class X, class Y>
   static constexpr auto apply_to(const X& x, const Y& y, [[maybe_unused]] const Option&... option) {
     if constexpr (has_weights && smooths) return apply<Operation>(x, y, found<loss_option::weighs>(option...).weights, found<loss_option::smooths>(option...).share);

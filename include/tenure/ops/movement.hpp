@@ -80,7 +80,7 @@ struct same_count {
   static constexpr bool value = From == To;
 };
 
-/// Computes with the extents of a trace, which may be symbols.
+/// Arithmetic with the extents of a trace, which may be symbols.
 struct symbolic_extents {
   ir::builder* graph;
 
@@ -309,11 +309,10 @@ namespace TENURE_NAMESPACE {
 template <operand_or_scalar X> constexpr auto transpose(const X& x) { return apply<ops::transpose<-2, -1>>(x); }
 template <int A, int B, operand_or_scalar X> constexpr auto transpose(const X& x) { return apply<ops::transpose<A, B>>(x); }
 template <int... A, operand_or_scalar X> constexpr auto permute(const X& x) { return apply<ops::permute<A...>>(x); }
-/// x in the shape E, in row-major order. A named extent is that of the axis of x with this name. One other extent may be open, and is
-/// computed from the number of elements. Errors: another number of elements does not compile, or throws shape_error where only the call
-/// knows the extents.
+/// x in the shape E, in row-major order. A named extent is the extent of the axis of x with this name. One other extent may be open; it follows from
+/// the number of elements. Errors: another number of elements does not compile, or throws shape_error if only the call knows the extents.
 template <std::int64_t... E, operand_or_scalar X> constexpr auto reshape(const X& x) { return apply<ops::reshape<E...>>(x); }
-/// x broadcast to the shape E. Only new leading axes and axes of static extent 1 stretch. A run-time extent is that of the axis of x.
+/// x broadcast to the shape E. Only new leading axes and axes of static extent 1 stretch. A run-time extent is the extent of that axis of x.
 /// Errors: as for reshape.
 template <std::int64_t... E, operand_or_scalar X> constexpr auto expand(const X& x) { return apply<ops::expand<E...>>(x); }
 /// slice: the Length elements First, First + Step, ... of axis A. Step may be negative. select: the element I of axis A, which is dropped;
@@ -329,7 +328,7 @@ template <int A, std::int64_t I, operand_or_scalar X> constexpr auto select(cons
 /// along A. stack joins operands of equal shapes along a new axis A.
 template <int A = 0, class... X> requires some_operand<X...> constexpr auto concat(const X&... x) { return apply<ops::concat<A>>(x...); }
 template <int A = 0, class... X> requires some_operand<X...> constexpr auto stack(const X&... x) { return apply<ops::stack<A>>(x...); }
-/// The value of x, as a constant of every derivative.
+/// The value of x. Derivatives treat it as a constant.
 template <operand X> constexpr auto stop_gradient(const X& x) { return apply<ops::stop_gradient>(x); }
 /// A floating number becomes an integer without its fraction. A number outside the range becomes the nearest end of the range, and NaN
 /// becomes 0. As bool, NaN is true.

@@ -19,17 +19,17 @@ constexpr auto root_or_zero(const X& x, Root root) {
   return where::trace(is_zero, zero, root(where::trace(is_zero, one, x)));
 }
 
-/// Whether any element of a mask is true, as a traced scalar. It is a maximum in the type of `number`, so that the kernel of the mask finds it.
+/// Whether any element of a mask is true, as a traced scalar. It is a maximum in the type of `number`, so that one kernel computes it with the mask.
 template <class X>
 constexpr auto any_true(const X& mask, const value& number) {
   const value most = reduced(pointwise_value<where>(mask, number.like(1), number.like(0)), all_axes(number.shape().rank), ir::reduction::max);
   return traced<bool, shape<>>{mask.graph, pointwise_value<greater>(most, most.like(0)).id};
 }
 
-/// The root of a sum of squares, also where the squares overflow or vanish. sum_of(factor) is the sum of the squares of all x * factor, and
-/// sum_of(factor, mask) the same where the mask is true, else 0. The factor is a traced scalar or has the shape of the sum, as the mask. It is 1, or a
-/// power of two where the sum of all x^2 is out of range. Only there is the second sum more than zeros, and the loops of a CPU skip a sum of zeros. The
-/// derivatives are those of one sum with the factor, which no gradient flows through, because the norm does not depend on it.
+/// The root of a sum of squares, also where the squares overflow or underflow. sum_of(factor) is the sum of all (x * factor)^2. sum_of(factor, mask)
+/// is the same with 0 where the mask is false. The factor is a traced scalar, or has the shape of the sum, and so has the mask. The factor is 1, or a
+/// power of two where the sum of all x^2 is out of range. Only there does the second sum have terms other than 0; the loops of a CPU skip a sum of
+/// zeros. The derivatives are those of one sum with the factor. No gradient flows through the factor: the norm does not depend on it.
 template <class SumOf, class One>
 constexpr auto root_of_squares(const SumOf& sum_of, const One& one) {
   const auto plain = sum_of(one);
@@ -66,11 +66,11 @@ struct norm {
       const auto constant = [&](double c) { return detail::number(x, c); };
       const auto reshaped = [&](const auto& kept) {
         if constexpr (Keep) return kept;
-        else return sum<false, A...>::trace(kept);  // of one element each
+        else return sum<false, A...>::trace(kept);  // each sum has one element
       };
       if constexpr (P == 2) {
         constexpr int rank = X::shape_type::rank;
-        constexpr bool sums_columns = rank > 0 && !(axis_mask<norm, rank, A...>::value >> (rank - 1) & 1);  // are skipped all at once
+        constexpr bool sums_columns = rank > 0 && !(axis_mask<norm, rank, A...>::value >> (rank - 1) & 1);  // these sums are skipped all at once
         const auto sum_of = [&](const auto& factor, const auto&... mask) {
           const auto squares = square::trace(mul::trace(x, factor));
           if constexpr (sizeof...(mask) == 0) return sum<true, A...>::trace(squares);
@@ -79,7 +79,7 @@ struct norm {
         };
         return reshaped(detail::root_of_squares(sum_of, constant(1)));
       } else {
-        // In units of the largest element, of which the norm does not depend.
+        // The elements are divided by the largest one, so that powers stay in range. The norm does not depend on this unit.
         const auto size = abs::trace(x);
         const auto largest = detail::without_gradient(amax<true, A...>::trace(size));
         const auto least = constant(dtype_v<typename X::element_type> == dtype::float64 ? 0x1p-1022 : 0x1p-126);
@@ -92,7 +92,7 @@ struct norm {
   }
 };
 
-/// The square root of var. Where it is 0, its gradient is 0. For one element and a Correction of 1 both are NaN.
+/// The square root of var. Where var is 0, the gradient is 0. For one element and a Correction of 1 both are NaN.
 template <int Correction, bool Keep, int... A>
 struct stddev {
   template <int Axis, int Rank>
@@ -121,8 +121,8 @@ struct of_order {
 
 namespace TENURE_NAMESPACE {
 
-/// (sum of |x|^P)^(1/P), with P >= 1, over all axes, or over axis<A> or axes<A, B>, which are dropped, or kept with extent 1 by keepdim.
-/// Where the norm is 0 its gradient is 0. It is right where powers of x overflow or vanish.
+/// (sum of |x|^P)^(1/P), with P >= 1, over all axes, or over axis<A> or axes<A, B>. The axes are dropped; keepdim keeps them with extent 1. Where the
+/// norm is 0, its gradient is 0. The norm is right where powers of x overflow or underflow.
 template <int P = 2, operand_or_scalar X, class... Along> constexpr auto norm(const X& x, const Along&...) { return apply<typename ops::along<ops::of_order<P>::template norm, Along...>::type>(x); }
 /// The root of var(x). Where all elements are equal, the gradient is 0. For one element and a correction of 1, value and gradient are NaN.
 template <int Correction = 1, operand_or_scalar X, class... Along> constexpr auto stddev(const X& x, const Along&...) { return apply<typename ops::along<ops::deviation<Correction>::template stddev, Along...>::type>(x); }

@@ -29,7 +29,7 @@ struct bias_fits {
   static constexpr bool value = are_alike<Gain, Bias>;
 };
 
-/// What runs over the last N axes, which are kept with extent 1.
+/// The operations over the last N axes. They keep these axes with extent 1.
 template <class Indices>
 struct over_last;
 template <std::size_t... I>
@@ -130,7 +130,7 @@ constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsil
   if constexpr (!are_tensors) return apply<ops::mul>(x, x);
   else return apply<ops::layer_norm>(x, gain, bias, epsilon);
 }
-/// The same without a bias, and without both: over the axes that axes<A, B> names, by default over the last one. Another gain and bias are
+/// Without a bias, or without gain and bias. In the second case axes<A, B> names the axes, by default the last one. Another gain or bias is
 /// arithmetic: layer_norm(x, axis<1>) * gain.
 template <operand_or_scalar X, class G>
 constexpr auto layer_norm(const X& x, const G& gain) {

@@ -24,7 +24,7 @@ constexpr auto floating_number(X x) {
 template <class... X>
 using floating_type = std::common_type_t<decltype(floating_number(X()))...>;
 
-/// known(x...) where the numbers are constants, else the operation of them.
+/// known(x...) in constant evaluation, else Operation::reference(x...).
 template <class Operation, class Known, class... X>
 constexpr auto evaluated(Known known, X... x) {
   using T = floating_type<X...>;
@@ -34,7 +34,7 @@ constexpr auto evaluated(Known known, X... x) {
   return r > most ? std::numeric_limits<T>::infinity() : r < -most ? -std::numeric_limits<T>::infinity() : static_cast<T>(r);
 }
 
-/// The operation of integers, which is exact and stays one, else as evaluated().
+/// Operation::reference() for integers, where it is exact and its result an integer. For other numbers evaluated().
 template <class Operation, class Known, class... X>
 constexpr auto exact_or_evaluated(Known known, X... x) {
   using T = std::common_type_t<X...>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// sort, argsort, topk, argtopk, median and quantile along an axis. Elements are found by their positions in the order (structural/order.hpp), so a
-// gradient goes to the positions that they come from.
+// sort, argsort, topk, argtopk, median and quantile along an axis. A step computes the positions of the elements in sorted order
+// (structural/order.hpp). Reading at these positions gives the elements, and gradients go back to the positions.
 // Cost: a step that sorts each row in O(n log n) on the CPU, and for topk finds k elements in O(n log k); on a GPU each thread reads a row.
 // Then a gather.
 #pragma once
@@ -19,7 +19,7 @@ inline constexpr smallest_t smallest{};
 namespace ops {
 namespace detail {
 
-/// The first `count` positions of the order. If they are a large part of the axis, all of it is sorted, which takes less time.
+/// The first `count` positions of the order. If they are a large part of the axis, the whole axis is sorted, because that takes less time.
 constexpr value order_along(value x, int axis, bool falls, std::int64_t count) {
   const int last = x.shape().rank - 1;
   const std::int64_t length = x.shape()[axis];
@@ -129,7 +129,7 @@ struct first_of_order {
 };
 
 namespace detail {
-/// One element of the order of each row, along axis<A> or over all elements. Op::of_row<At>(x) finds it, with extent 1 along the axis At.
+/// One element of the sorted order of each row along axis<A>, or of all elements. Op::of_row<At>(x) computes it, with extent 1 along the axis At.
 template <class Op, bool Keep, int... A>
 struct of_order {
   template <class X, class... Rest>
@@ -158,7 +158,7 @@ struct of_order {
   }
 
  protected:
-  /// The element of x at a position of each row, of extent 1 along At, or the first NaN of the row if there is one.
+  /// For each row along At the element of x at `position`, or the first NaN if the row has one. The result has extent 1 along At.
   template <int At, class X>
   static constexpr value element_or_nan(const X& x, value position) {
     if constexpr (is_floating(dtype_v<typename X::element_type>)) {
@@ -167,7 +167,7 @@ struct of_order {
     }
     return taken_along(x, position, At, Op::name, true);
   }
-  /// The positions, of extent 1 along At, that stand at a place of each order.
+  /// For each row the position that stands at `place` of its order. The result has extent 1 along `at`.
   static constexpr value positions_at(const value& order, int at, const value& place, bool is_inside) {
     extents to = order.shape();
     to[at] = 1;
@@ -176,7 +176,7 @@ struct of_order {
 };
 }  // namespace detail
 
-/// The element in the middle of the order, the lower one of two, or the first NaN if there is one.
+/// The middle element of the sorted order, the lower one of two middle elements, or the first NaN if there is one.
 template <bool Keep, int... A>
 struct median : detail::of_order<median<Keep, A...>, Keep, A...> {
   static constexpr const char *name = "median", *call = name;
@@ -196,10 +196,10 @@ struct median : detail::of_order<median<Keep, A...>, Keep, A...> {
   }
 };
 
-/// The element at place q (n - 1) of the order, between two elements by a straight line.
+/// The element at place q (n - 1) of the sorted order, interpolated linearly between two elements.
 template <bool Keep, int... A>
 struct quantile : detail::of_order<quantile<Keep, A...>, Keep, A...> {
-  static constexpr const char *name = "quantile", *call = "quantile: q lies outside [0, 1]";  // of a message about an index
+  static constexpr const char *name = "quantile", *call = "quantile: q lies outside [0, 1]";  // `call` is for messages about an index
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: quantile: the axis lies outside the tensor's rank"); }
   template <std::size_t Axes>
@@ -225,7 +225,7 @@ struct quantile : detail::of_order<quantile<Keep, A...>, Keep, A...> {
     const auto at = [&](const value& p) { return quantile::template element_or_nan<At>(x, quantile::positions_at(order, At, cast_to(p, dtype::int64), false)); };
     const value a = at(low), b = at(pointwise_value<ceil>(place));
     const value part = broadcast_to(cast_to(place - low, dtype_v<E>), a.node().shape);
-    // Infinities have no line between them. Finite elements that are equal do, and share the gradient as others.
+    // Equal infinities are not interpolated, because their difference is NaN. Equal finite elements are, so that they share the gradient.
     const value difference = b - a, is_infinite = pointwise_value<not_equal>(difference, difference);
     const value between = pointwise_value<where>(pointwise_value<logical_and>(pointwise_value<equal>(a, b), is_infinite), a, a + part * difference);
     return pointwise_value<where>(pointwise_value<not_equal>(part, part), part, between);
@@ -234,9 +234,9 @@ struct quantile : detail::of_order<quantile<Keep, A...>, Keep, A...> {
 
 }  // namespace ops
 
-/// The elements along axis<A>, by default the last one, in ascending order, or with tn::descending after the axis in descending order; and
-/// their int64 positions. Equal elements stay in the order of their positions. A NaN stands above every number, as in PyTorch. The gradient
-/// of an element goes to the position that it comes from. For elements and positions of tensors: i = tn::eval(argsort(x)), take_along<A>(x, i).
+/// sort gives the elements along axis<A>, by default the last one, in ascending order; with tn::descending after the axis, in descending order.
+/// argsort gives their int64 positions. Equal elements stay in the order of their positions. NaN is above every number, as in PyTorch. The gradient
+/// of an element goes to its old position. To get both for a tensor: i = tn::eval(argsort(x)), then take_along<A>(x, i).
 template <operand_or_scalar X, class... Option>
 constexpr auto sort(const X& x, const Option&...) {
   using options = ops::detail::order_options<descending_t, Option...>;
@@ -249,9 +249,9 @@ constexpr auto argsort(const X& x, const Option&...) {
   if constexpr (!ops::detail::are_sort_options<options>()) return apply<ops::argsort<-1, false>>(x);
   else return apply<ops::argsort<options::at, options::has_flag>>(x);
 }
-/// The K largest elements along axis<A>, by default the last one, in descending order, or with tn::smallest the K smallest in ascending order;
-/// and their positions. Equal elements, NaN and gradients: as sort. Errors: an axis with fewer elements does not compile, or throws
-/// shape_error where its extent is a run-time one.
+/// topk gives the K largest elements along axis<A>, by default the last one, in descending order; with tn::smallest, the K smallest in ascending
+/// order. argtopk gives their positions. Equal elements, NaN and gradients: as sort. Errors: an axis with fewer elements does not compile, or throws
+/// shape_error if its extent is a run-time one.
 template <std::int64_t K, operand_or_scalar X, class... Option>
 constexpr auto topk(const X& x, const Option&...) {
   using options = ops::detail::order_options<smallest_t, Option...>;
@@ -272,15 +272,15 @@ constexpr auto topk(const X&, const Rest&...) {
 }
 template <operand_or_scalar X, class... Rest>
 constexpr auto argtopk(const X& x, const Rest&... rest) { return topk(x, rest...); }
-/// The element in the middle of the order of all elements, or along axis<A>, which is dropped, or kept with extent 1 by keepdim. Of an even
-/// number of elements it is the lower of the two in the middle, as in PyTorch. A NaN among the elements gives NaN. The gradient goes to that
-/// element, the first one among equals (over all elements PyTorch shares it among equals). Errors: no elements do not compile, or throw shape_error
-/// where the extent is a run-time one.
+/// The middle element of the sorted order of all elements, or along axis<A>. The axis is dropped; keepdim keeps it with extent 1. If the number of
+/// elements is even, it is the lower of the two middle elements, as in PyTorch. A NaN among the elements gives NaN. The gradient goes to that
+/// element; of equal elements, to the first one (over all elements PyTorch shares it among equals). Errors: no elements do not compile, or throw
+/// shape_error if the extent is a run-time one.
 template <operand_or_scalar X, class... Along> constexpr auto median(const X& x, const Along&...) { return apply<typename ops::along<ops::median, Along...>::type>(x); }
-/// The element at place q (n - 1) of the order of n elements, of all or along axis<A>, as median takes them. Between two elements lies a straight
-/// line, as in NumPy and PyTorch; equal ones are taken as they are, infinities too. q is a number from 0 to 1, also one of the program. Its gradient is the
-/// slope of that line, and 0 at an element. Integers and bool become float32. A NaN among the elements, or as q, gives NaN. Errors: as median, and a q
-/// outside throws index_error.
+/// The element at place q (n - 1) of the sorted order of n elements: of all elements, or along axis<A>, as in median. Between two elements it is
+/// interpolated linearly, as in NumPy and PyTorch. Between equal elements it is that element, also for infinities. q is a number or a scalar value
+/// from 0 to 1. The gradient in q is the slope of the interpolation, and 0 at an element. Integers and bool become float32. A NaN among the elements,
+/// or as q, gives NaN. Errors: as median; a q outside [0, 1] throws index_error.
 template <operand_or_scalar X, class Q, class... Along>
 constexpr auto quantile(const X& x, const Q& q, const Along&...) { return apply<typename ops::along<ops::quantile, Along...>::type>(x, q); }
 

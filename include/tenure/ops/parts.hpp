@@ -14,7 +14,7 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// Parts of Size elements. The last one has the rest. An axis without elements has one part without elements.
+/// Parts of Size elements. The last part has the rest. An axis without elements has one part without elements.
 template <std::int64_t Extent, std::int64_t Size>
 struct equal_parts {
   static constexpr int count = Extent == 0 ? 1 : static_cast<int>((Extent + Size - 1) / Size);
@@ -33,7 +33,8 @@ struct given_parts {
   static constexpr std::int64_t length(int i) { return sizes[i]; }
 };
 
-/// A view of a consumed node would go on as the one view from which the node comes back. Parts are plain views.
+/// The view inside a consumed view. In-place arithmetic on a consumed view gives the whole node back. Parts must not do that, so they are plain
+/// views.
 template <class X>
 constexpr X& plain_view(X& x) { return x; }
 template <class View, class Base>
@@ -55,7 +56,7 @@ constexpr auto part_of(X& x, [[maybe_unused]] const char* call) {
   else return apply<ops::slice<At, First, Length, 1>>(x);
 }
 
-/// The parts in a std::array if they have one type, else in a std::tuple. Braces, because they keep the order of the nodes.
+/// The parts in a std::array if they have one type, else in a std::tuple. The calls stand in braces, which evaluate them in order.
 template <int At, class Parts, bool Drops, class X, int... I>
 constexpr auto parts_of(X& x, [[maybe_unused]] const char* call, std::integer_sequence<int, I...>) {
   auto parts = std::tuple{part_of<At, Parts::first(I), Parts::length(I), Drops>(x, call)...};
@@ -112,8 +113,8 @@ constexpr bool is_number_of_parts() {
 
 }  // namespace detail
 
-/// The parts of x along axis A, whose extent must be static. One Size: parts of so many elements, and the last has the rest, as in PyTorch.
-/// Several: a part of each size; they add up to the extent. The result is a std::array, or a std::tuple where the parts have different
+/// The parts of x along axis A, whose extent must be static. With one Size each part has Size elements, and the last one has the rest, as in PyTorch.
+/// With several there is a part of each size, and they add up to the extent. The result is a std::array, or a std::tuple if the parts have different
 /// types: auto [a, b] = split<0, 2, 3>(x). Parts of a tensor are views, read-only if x is const; nothing is copied or computed.
 template <int A, std::int64_t... Size, class X>
   requires operand<X>
@@ -126,8 +127,7 @@ constexpr auto split(X&& x) {
     return detail::parts_of<axis::at, parts, false>(x, "split", std::make_integer_sequence<int, parts::count>{});
   }
 }
-/// N parts of equal size, and the last has the rest. As in PyTorch there are fewer parts where N parts of that size are not needed: 5
-/// elements in 4 parts are 2, 2 and 1.
+/// N parts of equal size; the last one has the rest. As in PyTorch there may be fewer than N parts: 5 elements in 4 parts are 2, 2 and 1.
 template <int N, int A = 0, class X>
   requires operand<X>
 constexpr auto chunk(X&& x) {

@@ -3,9 +3,9 @@
 // one paragraph in a file of its family:
 //   struct exp : pointwise<exp, 1, typing::floating> {
 //     name; evaluate(packet or scalar); reference(scalar, by libm); derivative(operand, cotangent, operands..., result) };
-// An operation with several operands also has agree<Lhs, Rhs>(). It holds the static_assert for two extents that do not match, so that
-// the message names the operation. `derivative` returns the cotangent times the partial derivative. The same rule serves vjp and jvp.
-// It is a template, so that it can use operations that are declared later.
+// An operation with several operands also has agree<Lhs, Rhs>(). It holds the static_assert for two extents that do not match, so that the message
+// names the operation. `derivative` returns the cotangent times the partial derivative; the same rule serves vjp and jvp. `derivative` is a template,
+// so that it can use operations that are declared later.
 #pragma once
 
 #include <tenure/core/config.hpp>
@@ -40,8 +40,7 @@ constexpr ir::opcode code_of();  // registry.hpp
 template <class Op>
 constexpr value pointwise_value(const value& a, const value& b = {}, const value& c = {});  // registry.hpp
 
-/// Arithmetic, comparison and selection of bool operands, written with and, or, not. Backends hold bool in masks, and masks
-/// have no other operations.
+/// Arithmetic, comparison and selection of bool operands, composed of and, or, not. Backends hold bool in masks, and masks have no other operations.
 template <class Op>
 constexpr value on_bool(const value& a, const value& b, const value& c);  // registry.hpp
 
@@ -103,8 +102,8 @@ struct pointwise {
   }
 };
 
-/// The base of an operation of several operands that calls pointwise ones in `compose`. Shapes that do not broadcast are found here, so that the
-/// message names the operation that was written and not the first one within.
+/// The base of an operation that calls pointwise operations in `compose`. It checks first that the shapes broadcast, so that a message names the
+/// operation that the user called and not one inside `compose`.
 template <class Op>
 struct composed {
   template <class X, class... Rest>

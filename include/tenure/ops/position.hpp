@@ -42,7 +42,7 @@ struct triangle {
 };
 
 namespace detail {
-/// The positions of elements along the axes of a mask, in row-major order of these axes: their number, and an element type for them.
+/// For the axes of a mask: the positions of elements in row-major order of these axes, the number of positions, and an element type for them.
 template <class X, std::int64_t Mask>
 struct places {
   static constexpr std::int64_t count = [] {
@@ -61,8 +61,8 @@ struct places {
   }
 };
 
-/// The elements of x at int64 positions along an axis. Other axes of the positions have the extents of x. Positions that are not known to be
-/// inside are checked when the program runs, and the message names `call`.
+/// The elements of x at int64 positions along an axis. Other axes of the positions have the extents of x. Unless `are_inside` is true, the program
+/// checks the positions, and the message names `call`.
 constexpr value taken_along(value x, value positions, int axis, const char* call, bool are_inside) {
   ir::builder& g = *x.graph;
   const std::int16_t shape = positions.node().shape;
@@ -114,8 +114,8 @@ struct arg_extremum {
   }
 };
 
-/// The largest (smallest) element along axes. At a tie the first element gets all of the gradient. With amax they share it, and so they do
-/// where no axis is named, as in PyTorch.
+/// The largest (smallest) element along axes. At a tie the first element gets all of the gradient. In amax, and where no axis is named, equal
+/// elements share the gradient, as in PyTorch.
 template <ir::reduction Kind, bool Keep, int... A>
 struct extremum {
   template <int Axis, int Rank>
@@ -156,8 +156,8 @@ struct extreme {
   using position = arg_extremum<Kind, Keep, A...>;
 };
 
-/// result[..., j, ...] = x[..., indices[..., j, ...], ...] (NumPy's take_along_axis, PyTorch's gather). Cost: each
-/// row takes the product of both extents along the axis, or, for a static extent of 64 and more, a gather.
+/// result[..., j, ...] = x[..., indices[..., j, ...], ...] (NumPy's take_along_axis, PyTorch's gather). Cost for each row: the product of both
+/// extents along the axis. For a static extent of 64 or more it is a gather.
 template <int A>
 struct take_along {
   template <int Axis, int Rank>
@@ -174,7 +174,7 @@ struct take_along {
   }
 
  private:
-  /// An extent from which a read at a computed position costs less than a comparison with every position, which fuses.
+  /// From this extent on, a read at a computed position costs less than a comparison with every position, although the comparison fuses.
   static constexpr std::int64_t min_gathered = 64;
   template <int at, class S, class J>
   static constexpr bool reads_positions = [] {
@@ -210,14 +210,14 @@ template <int A, operand_or_scalar X> constexpr auto index_along(const X& x) { r
 /// diagonal. x has at least two axes.
 template <int K = 0, operand_or_scalar X> constexpr auto tril(const X& x) { return apply<ops::triangle<false, K>>(x); }
 template <int K = 0, operand_or_scalar X> constexpr auto triu(const X& x) { return apply<ops::triangle<true, K>>(x); }
-/// The int64 position of the largest or smallest element of all, along axis<A>, or along axes<A, B>; keepdim after the axes keeps them. Along
-/// several axes it is the position in row-major order. The first of equal elements wins, and a NaN wins over every number. An empty axis does
-/// not compile, or throws at the call where its extent is a run-time one. No gradient flows.
+/// The int64 position of the largest or smallest element: of all elements, along axis<A>, or along axes<A, B>. keepdim after the axes keeps them.
+/// Along several axes it is the position in row-major order. The first of equal elements wins, and a NaN wins over every number. An empty axis does
+/// not compile, or throws at the call if its extent is a run-time one. No gradient flows.
 template <operand_or_scalar X, class... Along> constexpr auto argmax(const X& x, const Along&...) { return apply<typename ops::along<ops::extreme<ir::reduction::max>::position, Along...>::type>(x); }
 template <operand_or_scalar X, class... Along> constexpr auto argmin(const X& x, const Along&...) { return apply<typename ops::along<ops::extreme<ir::reduction::min>::position, Along...>::type>(x); }
-/// The largest or smallest element of all, along axis<A>, or along axes<A, B>; keepdim after the axes keeps them. NaN and empty axes: as argmax.
-/// At a tie along axes the first element, in row-major order, gets all of the gradient (PyTorch's max(dim)). Without axes the elements share
-/// it, as with amax and amin. maximum(x, y) compares two values.
+/// The largest or smallest element: of all elements, along axis<A>, or along axes<A, B>. keepdim after the axes keeps them. NaN and empty axes: as
+/// argmax. At a tie along axes the first element, in row-major order, gets all of the gradient (PyTorch's max(dim)). Without axes equal elements
+/// share the gradient, as in amax and amin. maximum(x, y) compares two values.
 template <operand_or_scalar X, class... Along>
 constexpr auto max(const X& x, const Along&...) {
   constexpr bool is_value = ((operand<Along> || std::is_floating_point_v<Along>) || ...);
@@ -233,8 +233,8 @@ constexpr auto min(const X& x, const Along&...) {
   else return apply<typename ops::along<ops::extreme<ir::reduction::min>::value, Along...>::type>(x);
 }
 /// result[..., j, ...] = x[..., indices[..., j, ...], ...] along axis A. The indices are int32 or int64, and have the rank of x. Other axes
-/// broadcast. Errors: index_error for an index outside the axis. Cost for each row: the product of both extents along the axis; from a
-/// static extent of 64 on one read for each index.
+/// broadcast. Errors: index_error for an index outside the axis. Cost for each row: the product of both extents along the axis. For a static extent
+/// of 64 or more it is one read for each index.
 template <int A, operand_or_scalar X, class I> constexpr auto take_along(const X& x, const I& indices) { return apply<ops::take_along<A>>(x, indices); }
 
 }  // namespace tenure

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random numbers from a key, in a trace and with tensors: uniform, normal, bernoulli, dropout, and new keys by fold_in and split_key. A key
-// is two int32, and random_key(seed) makes one. The numbers are a function of the key and of the position of an element in row-major order,
-// and they are those of jax.random (the keys: for seeds from 0 to 2^31 - 1, and fold_in of i >= 0). Law: the same key gives the same bits, in each backend, in a loop and in vmap (normal: to a few ulp).
-// split_key<n>(k)[i] is fold_in(k, i). Cost: a kernel that reads them computes them, and nothing is in memory. A gradient computes a mask
-// of dropout again, from the key. An array of float32 with more than 2^23 elements goes through memory.
+// Random numbers from a key, in a trace and with tensors: uniform, normal, bernoulli, dropout, and new keys by fold_in and split_key. A key is two
+// int32, and random_key(seed) makes one. The numbers are a function of the key and of the position of an element in row-major order. They are those
+// of jax.random (the keys: for seeds from 0 to 2^31 - 1, and fold_in of i >= 0). Law: the same key gives the same bits, in each backend, in a loop
+// and in vmap (normal: to a few ulp). split_key<n>(k)[i] is fold_in(k, i). Cost: the kernel that reads the numbers computes them, and they take no
+// memory. The gradient of dropout computes its mask again from the key. An array of float32 with more than 2^23 elements goes through memory.
 #pragma once
 
 #include <tenure/ops/indexing.hpp>
@@ -35,7 +35,7 @@ constexpr bool require_floating() {
   return is_floating(dtype_v<T>);
 }
 
-/// Refuses a number that is no part. It reads no variable that the trace does not know: apply() refuses that one.
+/// Refuses a plain number p outside [0, 1]. A variable of which the trace does not know the value is not read here: apply() refuses it.
 template <class X, class P, class K>
 constexpr void require_part([[maybe_unused]] const X& x, [[maybe_unused]] const P& p, [[maybe_unused]] const K& key) {
   if constexpr (scalar<P>) {
@@ -59,14 +59,14 @@ constexpr std::pair<value, value> words_of(const K& key) {
     const auto wide = cast<T>::trace(key);
     return {wide[0], wide[1]};
   } else {
-    // A word has more bits than float32 holds exactly, and its halves have fewer.
+    // float32 cannot hold every word exactly, but it can hold the two halves of a word.
     const traced<std::int32_t, shape<>> half{key.graph, key.graph->constant_bits(dtype::int32, key.graph->intern({}), 65536)};
     const auto high = cast<T>::trace(floor_divide::trace(key, half)), low = cast<T>::trace(remainder::trace(key, half));
     return {random_word::trace(high[0], low[0]), random_word::trace(high[1], low[1])};
   }
 }
 
-/// Random bits in lanes of T, at the positions of a shape. `size` is their number.
+/// Random bits in lanes of T, at the positions of a shape. `size` becomes the number of positions.
 template <class T, class K>
 constexpr value bits_at_positions(const K& key, std::int16_t shape, std::int64_t& size) {
   ir::builder& g = *key.graph;
@@ -94,7 +94,7 @@ constexpr value bits_for(const K& key, std::int16_t shape, const char* call) {
     if (!is_static(elements)) key.graph->require_at_least(math::random_positions<T>, elements, call);
     return bits;
   } else {
-    // float32 does not hold the positions exactly, and int32 does. The bits come from there in halves.
+    // float32 does not hold the positions exactly, but int32 does. So the bits are computed in int32 and converted in halves.
     const value bits = bits_at_positions<std::int32_t>(key, shape, elements), half = bits.like(65536);
     return pointwise_value<random_word>(cast_to(pointwise_value<floor_divide>(bits, half), dtype_v<T>),
                                         cast_to(pointwise_value<remainder>(bits, half), dtype_v<T>));
@@ -134,8 +134,8 @@ struct uniform_between {
     return where::trace(less::trace(x, high), x, low);
   }
 };
-/// The same for bounds that are not known before a call: where high - low is beyond the range, it takes their halves. (Halves of all bounds would
-/// lose a bit of the least numbers.) Numbers are checked instead, because this takes 15 % of the time of the draws.
+/// uniform_between for bounds that only the call knows: where high - low overflows, it computes with half of each bound. (Halving all bounds would
+/// lose a bit of the smallest numbers.) Bounds that are plain numbers are checked instead, because this takes 15 % of the time of the draws.
 struct uniform_between_far {
   template <class U, class L, class H>
   static constexpr auto trace(const U& u, const L& low, const H& high) {
@@ -162,7 +162,7 @@ struct dropout {
         one{x.graph, x.graph->constant(dtype_v<T>, x.graph->intern({}), 1)};
     const auto keep = sub::trace(one, cast<T>::trace(p));
     const auto keeps_some = greater::trace(keep, zero);
-    // The inner one: 0 times the derivative of a division by 0 is NaN.
+    // The inner `where` prevents a division by 0: 0 times the derivative of that would be NaN.
     const auto scale = where::trace(keeps_some, div::trace(one, where::trace(keeps_some, keep, one)), zero);
     const auto u = random_numbers_like<random_unit>::trace(x, key);
     return where::trace(less::trace(u, keep), mul::trace(x, scale), zero);
@@ -212,9 +212,8 @@ constexpr auto random_key(Seed seed) {
                                                                     static_cast<double>(low) - static_cast<double>(high));
   return tensor<std::int32_t, shape<2>>{high, low};
 }
-/// A new key from a key and an integer: a step, a layer. An array of integers gives an array of keys, with a new last axis of extent 2.
-/// Keys from different integers are independent, and also independent of the numbers that `key` gives only if `key` is not used for
-/// numbers, too.
+/// A new key from a key and an integer: a step, a layer. An array of integers gives an array of keys, with a new last axis of extent 2. Keys from
+/// different integers are independent of each other. They are independent of the numbers of `key` only if nothing draws from `key` itself.
 template <class K, class D>
 constexpr auto fold_in(const K& key, const D& data) {
   if constexpr (detail::require_key<K>()) return apply<ops::fold_in>(key, data);
@@ -227,9 +226,9 @@ constexpr auto split_key(const K& key) {
   else return after_error();
 }
 
-/// Independent values with the uniform distribution on [low, high), by default [0, 1), in multiples of 2^-23 (double: 2^-52) of high - low.
-/// The shape is static; uniform_like(x, key) has the shape and the element type of x. No gradient flows to x. Throws tenure::error, in a trace
-/// does not compile, if the bounds are numbers and low > high, a bound is NaN, or high - low is no finite number of T. Arrays as bounds are not checked.
+/// Independent values with the uniform distribution on [low, high), by default [0, 1), in multiples of 2^-23 (double: 2^-52) of high - low. The shape
+/// is static; uniform_like(x, key) has the shape and the element type of x. No gradient flows to x. Errors: if the bounds are numbers and low > high,
+/// a bound is NaN, or high - low is not finite in T, it throws tenure::error, or does not compile in a trace. Arrays as bounds are not checked.
 template <element T = float, any_shape S, operand K>
 constexpr auto uniform(S, const K& key) {
   static_assert(S::is_static, "tenure: uniform: the shape has a run-time extent: call uniform_like(x, key)");
@@ -279,9 +278,9 @@ constexpr auto bernoulli(S s, const K& key, const P& p) {
   return uniform<float>(s, key) < p;
 }
 
-/// Sets a part p of the elements of x to 0, chosen by the key, and divides the others by 1 - p, so that the mean stays. p is a number or a
-/// traced number from 0 to 1; 0 gives x. A number outside this range throws, and in a trace it does not compile. The value of a traced p, or
-/// of a tensor, is not checked. A chosen element is 0 also where x is NaN or infinite. The gradient computes the same mask again from the key.
+/// Sets each element of x to 0 with probability p, as the key decides, and divides the others by 1 - p, so that the mean stays. p is a number or a
+/// traced number from 0 to 1; 0 gives x. A plain number outside this range throws, or does not compile in a trace. The value of a traced p, or of a
+/// tensor, is not checked. Also a NaN or an infinity in x can become 0. The gradient computes the same mask again from the key.
 template <operand X, class P, class K>
 constexpr auto dropout(const X& x, const P& p, const K& key) {
   if constexpr (detail::require_floating<typename operand_traits<X>::element_type>() && detail::require_key<K>()) {

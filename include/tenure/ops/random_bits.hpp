@@ -58,7 +58,7 @@ struct random_word : pointwise<random_word, 2, typing::arithmetic> {
   }
 };
 
-/// As many bits as an element has, for a position (a number) and the two words of a key (bits).
+/// As many random bits as an element has, from a position (a number) and the two words of a key (bits).
 struct random_bits : pointwise<random_bits, 3, typing::arithmetic> {
   static constexpr const char* name = "random_bits";
   template <std::int64_t, std::int64_t>

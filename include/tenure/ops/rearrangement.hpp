@@ -45,7 +45,7 @@ struct pad {
     return traced<typename X::element_type, shape_from<sliced_shape<S, at, extent>>>{x.graph, padded(x, at, Before, extent, 1).id};
   }
 
-  /// The same with a scalar in place of the zeros. The parts are beside each other, so an infinite value does not meet an element of x.
+  /// pad with a scalar in place of the zeros. The parts are concatenated and not added, so an infinite fill value does not affect elements of x.
   template <class X, class C>
   static constexpr auto trace(const X& x, const C& fill) {
     constexpr bool is_scalar = C::shape_type::rank == 0;
@@ -73,7 +73,7 @@ struct pad {
 };
 
 namespace detail {
-/// Operations one after the other.
+/// Applies operations one after the other.
 template <class First, class... Rest, class X>
 constexpr auto in_iteration(const X& x) {
   if constexpr (sizeof...(Rest) == 0) return First::trace(x);
@@ -128,7 +128,7 @@ struct roll {
   }
 };
 
-/// The same along several axes, each with its own shift.
+/// roll along several axes, each with its own shift.
 template <class Axes, std::int64_t... Shift>
 struct roll_axes;
 template <int... A, std::int64_t... Shift>
@@ -263,7 +263,7 @@ namespace TENURE_NAMESPACE {
 template <int A, operand_or_scalar X> constexpr auto unsqueeze(const X& x) { return apply<ops::unsqueeze<A>>(x); }
 template <int A, operand_or_scalar X> constexpr auto squeeze(const X& x) { return apply<ops::squeeze<A>>(x); }
 /// pad adds `Before` zeros, or copies of a value, in front of axis A and `After` behind it. The value is a number or a scalar, which takes the
-/// element type of x; a floating value for integers does not compile. Its gradient is the sum over the copies.
+/// element type of x; a floating value for integers does not compile. The gradient of the value is the sum over its copies.
 template <int A, std::int64_t Before, std::int64_t After = Before, operand_or_scalar X> constexpr auto pad(const X& x) { return apply<ops::pad<A, Before, After>>(x); }
 template <int A, std::int64_t Before, std::int64_t After = Before, operand_or_scalar X, class C> constexpr auto pad(const X& x, const C& value) { return apply<ops::pad<A, Before, After>>(x, value); }
 /// flip reverses axis A, or several: flip<A, B>(x), flip(x, axes<A, B>). roll moves the elements of axis A by Shift positions, and what leaves
@@ -279,7 +279,7 @@ template <int A, std::int64_t Size, std::int64_t Step = 1, operand_or_scalar X> 
 template <int K = 0, operand_or_scalar X> constexpr auto diagonal(const X& x) { return apply<ops::diagonal<K>>(x); }
 template <int K = 0, operand_or_scalar X> constexpr auto diag(const X& x) { return apply<ops::diag<K>>(x); }
 
-// Extents and axes behind the operand, as PyTorch and NumPy have them. They do not compile and give a message.
+// Calls with extents or axes after the operand, as in PyTorch and NumPy. They do not compile and give a message.
 namespace detail {
 template <class X>
 constexpr auto movement_by_arguments() {

@@ -210,7 +210,7 @@ struct var {
 };
 
 namespace detail {
-/// x, or float32 of integers and bool: a difference of integers would wrap around before it is an exponent.
+/// x, or x as float32 if it is integer or bool: a difference of integers would wrap around before exp converts it.
 template <class X>
 constexpr auto floating_of(const X& x) {
   if constexpr (is_floating(dtype_v<typename X::element_type>)) return x;
@@ -223,8 +223,8 @@ constexpr auto largest_shift(const X& x) {
   const auto m = reduce<ir::reduction::max_of_numbers, true, A...>::trace(x);
   return std::remove_const_t<decltype(m)>{x.graph, stopped(m).id};
 }
-/// The same, but a finite number where the largest element is infinite, so that inf - inf, which is NaN, does not occur. Beside an infinity it is
-/// the largest number: exp of the other elements is then 0 and cannot overflow, and so is their gradient.
+/// largest_shift(), limited to finite numbers, so that inf - inf, which is NaN, does not occur. If a row has an inf, the shift is the largest finite
+/// number: exp of the finite elements is then 0 and cannot overflow, and their gradient is 0.
 template <int... A, class X>
 constexpr auto stable_shift(const X& x) {
   const auto m = largest_shift<A...>(x);
@@ -267,7 +267,7 @@ struct softmax {
     const auto x = detail::floating_of(given);
     constexpr int at = axis_position<softmax, X::shape_type::rank, A>::value;
     const auto e = exp::trace(sub::trace(x, detail::largest_shift<at>(x)));
-    // One division for each row, not for each element. And its derivative needs no additional pass over the row.
+    // One division for each row, not for each element. Also, its derivative needs no additional pass over the row.
     const auto total = sum<true, at>::trace(e);
     return mul::trace(e, div::trace(detail::number(total, 1), total));
   }
@@ -296,22 +296,22 @@ struct corrected {
 
 namespace TENURE_NAMESPACE {
 
-/// Reductions over all axes, or over axis<A> or axes<A, B>. keepdim after the axes keeps them with extent 1. NaN in an element gives NaN.
-/// sum of integers and bool is int64, and of no elements is 0. mean and var need floating elements.
-/// amax and amin keep the element type. At a tie the elements share the gradient equally. An empty axis does not compile, or throws at the
-/// call where its extent is a run-time one. logsumexp does not overflow, and of integers and bool is float32. var divides by n - Correction, and by 0
-/// if there are fewer elements: then it is NaN or infinite, as in PyTorch.
+/// Reductions over all axes, or over axis<A> or axes<A, B>. keepdim after the axes keeps them with extent 1. NaN in an element gives NaN. sum of
+/// integers and bool is int64, and the sum of no elements is 0. mean and var need floating elements. amax and amin keep the element type. At a tie
+/// the elements share the gradient equally. An empty axis does not compile, or throws at the call if its extent is a run-time one. logsumexp does not
+/// overflow, and is float32 for integers and bool. var divides by n - Correction, or by 0 if there are fewer elements: then it is NaN or infinite, as
+/// in PyTorch.
 template <operand_or_scalar X, class... Along> constexpr auto sum(const X& x, const Along&...) { return apply<typename ops::along<ops::sum, Along...>::type>(x); }
 template <operand_or_scalar X, class... Along> constexpr auto mean(const X& x, const Along&...) { return apply<typename ops::along<ops::mean, Along...>::type>(x); }
 template <operand_or_scalar X, class... Along> constexpr auto amax(const X& x, const Along&...) { return apply<typename ops::along<ops::amax, Along...>::type>(x); }
 template <operand_or_scalar X, class... Along> constexpr auto amin(const X& x, const Along&...) { return apply<typename ops::along<ops::amin, Along...>::type>(x); }
 template <operand_or_scalar X, class... Along> constexpr auto logsumexp(const X& x, const Along&...) { return apply<typename ops::along<ops::logsumexp, Along...>::type>(x); }
 template <int Correction = 1, operand_or_scalar X, class... Along> constexpr auto var(const X& x, const Along&...) { return apply<typename ops::along<ops::corrected<Correction>::template var, Along...>::type>(x); }
-/// Whether any element is true, or not zero (NaN is not zero), along axes as in amax. all(x, along...) is whether all elements are. Of no elements
-/// any is false and all is true.
+/// any: whether any element is true, or not zero (NaN is not zero), along axes as in amax. all(x, along...): whether all elements are. For no
+/// elements any is false and all is true.
 template <operand X, class... Along> constexpr auto any(const X& x, const Along&...) { return apply<typename ops::along<ops::any, Along...>::type>(cast<bool>(x)); }
-/// exp(x) / sum(exp(x)) along one axis (by default the last one), and its logarithm, computed without overflow. If the largest element of a
-/// row is infinite, or one is NaN, the row is NaN. Of integers and bool they are float32.
+/// exp(x) / sum(exp(x)) along one axis (by default the last one), and its logarithm, computed without overflow. If the largest element of a row is
+/// infinite, or an element is NaN, the row is NaN. Integers and bool give float32.
 template <operand_or_scalar X, class Along = axis_list<-1>> constexpr auto softmax(const X& x, const Along& = {}) { return apply<ops::softmax<ops::single_axis<Along>::value>>(x); }
 template <operand_or_scalar X, class Along = axis_list<-1>> constexpr auto log_softmax(const X& x, const Along& = {}) { return apply<ops::log_softmax<ops::single_axis<Along>::value>>(x); }
 

@@ -89,7 +89,7 @@ constexpr value on_bool(const value& a, const value& b, const value& c) {
   const auto either = [](value x, value y) { return pointwise_value<logical_or>(x, y); };
   const auto no = [](value x) { return pointwise_value<logical_not>(x); };
   if constexpr (std::is_same_v<Op, where>) return either(both(a, b), both(no(a), c));
-  else if constexpr (is_any_of<Op, abs, sign, relu, floor, round, ceil, trunc>) return a;    // of 0 and 1
+  else if constexpr (is_any_of<Op, abs, sign, relu, floor, round, ceil, trunc>) return a;    // 0 and 1 stay
   else if constexpr (is_any_of<Op, neg, sub, fmod, remainder, floor_divide>) return a;  // the call has been refused
   else if constexpr (is_any_of<Op, add, maximum, fmax>) return either(a, b);
   else if constexpr (is_any_of<Op, mul, minimum, fmin>) return both(a, b);
@@ -106,9 +106,9 @@ constexpr const operation_record& record_of(ir::opcode op) {
   return records::value[static_cast<int>(op) - static_cast<int>(ir::opcode::pointwise)];
 }
 
-/// What a processor does for a number. A function, such as sin, is many instructions. A division or a square root is one that takes many cycles.
+/// The work of a processor for one element. A function such as sin takes many instructions. A division or a square root is one slow instruction.
 enum class effort { arithmetic, division, square_root, function };
-/// That of a pointwise operation.
+/// The effort of a pointwise operation.
 constexpr effort effort_of(ir::opcode op) {
   if (op == code_of<div>()) return effort::division;
   if (op == code_of<sqrt>()) return effort::square_root;
@@ -124,8 +124,8 @@ constexpr int latency_of(effort e) {
   }
   return 4;
 }
-/// The instructions of an operation. Each keeps others from starting for a cycle. A division or a square root is one instruction: the unit that
-/// computes it takes several cycles, but other instructions start meanwhile.
+/// The number of instructions of an operation. Each one keeps others from starting for a cycle. A division or a square root counts as one: the unit
+/// that computes it takes several cycles, but other instructions start meanwhile.
 constexpr int instructions_of(effort e) { return e == effort::function ? 25 : 1; }
 
 // The codes that ir/ knows by name.

@@ -22,7 +22,7 @@ struct trunc : rounding<trunc> {
   template <class T> static T rounded(T x) { return std::trunc(x); }
 };
 
-/// A quotient, or what a division leaves.
+/// The base of quotients and remainders.
 template <class Self>
 struct division : pointwise<Self, 2, typing::arithmetic> {
   template <class X, class Y>
@@ -95,9 +95,10 @@ namespace TENURE_NAMESPACE {
 /// ceil rounds up, trunc toward zero. Integers do not change. The derivative is 0 everywhere.
 template <operand X> constexpr auto ceil(const X& x) { return apply<ops::ceil>(x); }
 template <operand X> constexpr auto trunc(const X& x) { return apply<ops::trunc>(x); }
-/// Quotients and remainders as in PyTorch; integers stay integers. fmod and the results of integers are exact. floor_divide is floor(x / y). remainder, which is
-/// also x % y, has the sign of y; fmod has the sign of x, as % of C++. An integer divided by 0 gives 0 (PyTorch throws), a floating number
-/// x / 0 and NaN. The derivative in x is 1, that in y is minus the integer quotient; that of floor_divide is 0. Two bool operands do not compile.
+/// Quotients and remainders as in PyTorch; integers stay integers. fmod and the results of integers are exact. floor_divide is floor(x / y).
+/// remainder, which is also x % y, has the sign of y; fmod has the sign of x, as % of C++. Division by 0: integers give 0 (PyTorch throws), a
+/// floating floor_divide gives x / 0, and floating remainders are NaN. The derivative of fmod and remainder is 1 in x and minus the integer quotient
+/// in y. The derivative of floor_divide is 0. Two bool operands do not compile.
 template <class X, class Y> requires some_operand<X, Y> constexpr auto fmod(const X& x, const Y& y) { return apply<ops::fmod>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto remainder(const X& x, const Y& y) { return apply<ops::remainder>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto operator%(const X& x, const Y& y) { return apply<ops::remainder>(x, y); }

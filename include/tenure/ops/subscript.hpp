@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// x[i] and x.at(i, all, range<0, 4>()) of a traced value, as of a tensor. An integer drops its axis. It may come from a C++ loop, which
-// runs while tracing, or be a traced integer, which is known when the program runs; so may the start of window<N>(i). The bounds of a range
-// are constants, integers that the trace knows, or an extent: range<I, J, Step>(), range(i, j), range(1, extent<0>(x)). An axis may have a
-// run-time extent.
-// Errors: an index outside a static axis is noted in the graph, and the call of the function reports it with its numbers. A run-time axis
-// that is too short, and a traced index outside its axis, throw before a result is written.
-// Cost: constant indices give a view. Traced ones copy what they select, see block.hpp.
+// x[i] and x.at(i, all, range<0, 4>()) of a traced value, as of a tensor. An integer drops its axis. The integer, and the start of window<N>(i), may
+// come from a C++ loop, which runs while tracing, or be a traced integer, which is known when the program runs. The bounds of a range are constants,
+// integers that the trace knows, or an extent: range<I, J, Step>(), range(i, j), range(1, extent<0>(x)). An axis may have a run-time extent.
+// Errors: an index outside a static axis is noted in the graph, and the call of the function reports it with its numbers. A run-time axis that is too
+// short, and a traced index outside its axis, throw before a result is written.
+// Cost: constant indices give a view. Traced indices copy the elements that they select, see block.hpp.
 #pragma once
 
 #include <tenure/ops/block.hpp>
@@ -66,7 +65,7 @@ struct index_rule<traced_range<Last>> {
   static constexpr void apply(layout& l, int axis, const traced_range<Last>& r) { index_rule<Last>::apply(l, axis, r.last); }
 };
 
-/// `index` if the axis has so many elements. A run-time axis is checked at the call.
+/// Returns `index` and requires that the axis has this element. A run-time axis is checked at the call.
 constexpr std::int64_t require_inside(ops::value x, int axis, std::int64_t index) {
   const std::int64_t extent = x.shape()[axis];
   if (is_static(extent)) return x.graph->require_inside(index, extent);
@@ -75,7 +74,7 @@ constexpr std::int64_t require_inside(ops::value x, int axis, std::int64_t index
   return index < 0 ? 0 : index;
 }
 
-/// Takes the elements that one index names from axis `axis`, and goes to the next axis.
+/// The elements that one index selects along `axis`.
 template <std::integral I>
 constexpr ops::value subscript_axis(ops::value x, int axis, I i) {
   const std::int64_t at = require_inside(x, axis, static_cast<std::int64_t>(i));
@@ -87,10 +86,10 @@ constexpr ops::value subscript_axis(ops::value x, int axis, static_range<First, 
   x.graph->require_at_least(x.shape()[axis], Last, "at");
   return ops::sliced(x, axis, First, r.size, Step);
 }
-/// No extent: symbols and numbers are larger.
+/// No extent: static extents and symbols are larger numbers.
 inline constexpr std::int64_t no_extent = INT64_MIN;
-/// The extent of the graph that a number is: extent<A>(x), also plus, minus or times constants, or divided by floor_divide. no_extent and a
-/// refusal if it is another number, or below 0.
+/// The extent for which a traced number stands: extent<A>(x), also plus, minus or times a constant, or floor_divide by a constant. For any other
+/// number, and below 0, it refuses the trace and returns no_extent.
 constexpr std::int64_t extent_of_number(ops::value n, ir::diagnostic::kind otherwise) {
   ir::builder& g = *n.graph;
   std::int64_t more = 0;
@@ -135,12 +134,12 @@ constexpr ops::value sliced_up_to(ops::value x, int axis, std::int64_t first, st
   const std::int64_t length = step == 1 ? all : g.derived(ir::symbol::kind::quotient, g.derived(ir::symbol::kind::sum, all, step - 1), step);
   return ops::sliced(x, axis, first, length, step);
 }
-/// A trace goes on with no elements where it refuses a range.
+/// Refuses a range. The trace continues with no elements.
 constexpr ops::value refuse_range(ops::value x, int axis, const ir::diagnostic& why) {
   x.graph->refuse(why);
   return ops::sliced(x, axis, 0, 0, 1);
 }
-/// The same for bounds that are not constants. A range of numbers that leaves its axis is noted in the graph. Others are checked at the call.
+/// A range by bounds that are not template arguments. A range of constants outside its axis is noted in the graph. Others are checked at the call.
 constexpr ops::value subscript_range(ops::value x, int axis, std::int64_t first, std::int64_t last, std::int64_t step) {
   ir::builder& g = *x.graph;
   const std::int64_t extent = x.shape()[axis];
@@ -172,7 +171,7 @@ constexpr ops::value subscript_axis(ops::value x, int axis, static_range_to_end<
   const bool fits = !is_static(extent) || First + Last.back <= extent;  // if not, the check throws at the call
   return sliced_up_to(x, axis, First, fits ? x.graph->derived(ir::symbol::kind::difference, extent, Last.back) : First, Step);
 }
-/// The same for two positions that count from the end. Where the extent is a run-time one, so is the place of the first element.
+/// A range between two positions that count from the end. For a run-time extent, the place of the first element is known only at run time too.
 constexpr ops::value subscript_from_end(ops::value x, int axis, std::int64_t first, std::int64_t last, std::int64_t step) {
   ir::builder& g = *x.graph;
   const std::int64_t extent = g.canonical(x.shape()[axis]);
@@ -199,7 +198,7 @@ template <class I>
   requires is_traced_index<I>
 constexpr ops::value subscript_axis(ops::value x, int, const I&) { return x; }  // the block takes it
 
-/// How an index takes part in the block of the traced ones. The axes that other indices drop are gone already.
+/// Adds an index to the block of the traced indices. The axes that other indices drop are gone already.
 template <class I>
 constexpr void add_to_block(ops::block& b, std::int64_t& dropped, const I& index) {
   if constexpr (is_traced_index<I>) {
@@ -238,8 +237,8 @@ namespace TENURE_NAMESPACE {
 template <std::int64_t N, class T>
 constexpr auto window(const traced<T, shape<>>& first) { return detail::traced_window<N, traced<T, shape<>>>{first}; }
 
-/// Elements first, first + step, ... up to a traced extent, which is not included: extent<A>(x), or this plus, minus or times a number, or its
-/// floor_divide by one. Errors: a range that does not lie inside its axis throws when the call begins.
+/// Elements first, first + step, ... up to a traced extent, which is not included: extent<A>(x), also plus, minus or times a number, or floor_divide
+/// by a number. Errors: a range that does not lie inside its axis throws when the call begins.
 template <class T>
 constexpr auto range(std::int64_t first, const traced<T, shape<>>& last, std::int64_t step = 1) {
   static_assert(std::is_integral_v<T>, "tenure: range: the last index is floating, as n / 2 is: half of an extent n is tn::floor_divide(n, 2)");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Factories in a trace whose extents are numbers of the trace: zeros(shape<dyn, 3>{}, extent<0>(x)). Such a number is extent<A>(x), also plus,
-// minus or times an integer, or its floor_divide by one.
+// Factories in a trace whose extents are traced numbers: zeros(shape<dyn, 3>{}, extent<0>(x)). Such a number is extent<A>(x), also plus, minus or
+// times an integer, or floor_divide by an integer.
 // Law: the same factory gives the same elements outside a trace.
 #pragma once
 
@@ -58,7 +58,7 @@ constexpr traced<T, Shape> made_in_trace(const constant_block& elements, const N
 
 }  // namespace detail
 
-/// In a trace an extent may be a number of the trace: tn::extent<A>(x), also plus, minus or times an integer, or its floor_divide by one. The result is
+/// In a trace an extent may be a traced number: tn::extent<A>(x), also plus, minus or times an integer, or floor_divide by an integer. The result is
 /// a traced value, to which no gradient flows. Errors: an extent that is another traced number does not compile.
 template <element T = float, any_shape Shape, scalar U, class... N>
   requires(is_traced_v<N> || ...)
@@ -73,7 +73,7 @@ constexpr traced<T, Shape> zeros(Shape s, const N&... n) { return full<T>(s, T(0
 template <element T = float, any_shape Shape, class... N>
   requires(is_traced_v<N> || ...)
 constexpr traced<T, Shape> ones(Shape s, const N&... n) { return full<T>(s, T(1), n...); }
-/// 0, 1, 2, ... up to such an extent.
+/// The values 0, 1, ..., n - 1 for such an extent n.
 template <element T = float, any_shape Shape, class N>
   requires is_traced_v<N>
 constexpr traced<T, Shape> arange(Shape, const N& n) {
@@ -82,7 +82,7 @@ constexpr traced<T, Shape> arange(Shape, const N& n) {
   like.what = detail::constant_block::pattern::counted, like.step = 1;
   return detail::made_in_trace<T, Shape>(like, n);
 }
-/// A matrix with ones on the diagonal, with such extents.
+/// A matrix with ones on the diagonal and such extents.
 template <element T = float, any_shape Shape, class... N>
   requires(is_traced_v<N> || ...)
 constexpr traced<T, Shape> eye(Shape, const N&... n) {
@@ -91,7 +91,7 @@ constexpr traced<T, Shape> eye(Shape, const N&... n) {
   like.what = detail::constant_block::pattern::diagonal;
   return detail::made_in_trace<T, Shape>(like, n...);
 }
-/// As many evenly spaced values from `first` to `last` as such an extent.
+/// Evenly spaced values from `first` to `last`. Their number is such an extent.
 template <element T = float, any_shape Shape, scalar A, scalar B, class N>
   requires is_traced_v<N>
 constexpr traced<T, Shape> linspace(Shape, A first, B last, const N& n) {

@@ -13,12 +13,12 @@
 namespace TENURE_NAMESPACE::ops {
 
 namespace detail {
-/// 1 - x^2 with one rounding. Near 1, that of x^2 alone would be the error of half the digits.
+/// 1 - x^2 with one rounding. Near |x| = 1 a separate rounding of x^2 would cost half of the digits.
 template <class V>
 constexpr V one_minus_square(V x) { return pointwise_value<multiply_add>(-x, x, x.like(1)); }
 
-/// Whether |x| > bound, and 1 / |x| where it is so. Elsewhere `inverse` is 1. The derivatives for large |x| are written with it, because x^2 overflows
-/// there, or its second power does in the next derivative.
+/// is_so: whether |x| > bound. inverse: 1 / |x| there, and 1 elsewhere. Derivatives for large |x| are written with `inverse`, because x^2 overflows,
+/// or its square does in the next derivative.
 template <class V>
 struct large {
   V is_so, inverse;
@@ -73,7 +73,7 @@ struct atan : floating_unary<atan> {
   static constexpr const char* name = "atan";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::atan(x); }
   template <class T> static T reference(T x) { return std::atan(x); }
-  /// 1 / (x^2 + 1), and where |x| > 1 the same divided by |x|.
+  /// 1 / (x^2 + 1). Where |x| > 1, numerator and denominator are divided by |x|.
   template <class V> static constexpr V derivative(int, V g, V x, V) {
     const detail::large<V> far(x, 1);
     const V size = pointwise_value<abs>(x);
@@ -89,8 +89,8 @@ struct atan2 : pointwise<atan2, 2, typing::floating> {
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P y, P x) { return math::atan2(y, x); }
   template <class T> static T reference(T y, T x) { return std::atan2(y, x); }
   template <class V> static constexpr V derivative(int i, V g, V y, V x, V) {
-    // In units of the larger one, of which the derivative does not depend: x^2 + y^2 may be out of range where x / (x^2 + y^2) is not. The bound keeps
-    // the unit's reciprocal in range.
+    // x and y are divided by the larger of |x| and |y|: x^2 + y^2 may be out of range where x / (x^2 + y^2) is not. The derivative does not depend on
+    // this unit. `least` keeps the reciprocal of the unit in range.
     const double least = y.type() == dtype::float64 ? 0x1p-1022 : 0x1p-126;
     const V larger = pointwise_value<maximum>(pointwise_value<abs>(x), pointwise_value<abs>(y));
     const V unit = stopped(1.0 / pointwise_value<maximum>(larger, x.like(least)));
@@ -125,7 +125,7 @@ struct asinh : floating_unary<asinh> {
   }
 };
 
-/// NaN below 1, where it is 0 and its derivative infinite.
+/// NaN below 1. At 1 the value is 0 and the derivative infinite.
 struct acosh : floating_unary<acosh> {
   static constexpr const char* name = "acosh";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::acosh(x); }

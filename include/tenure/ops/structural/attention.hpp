@@ -2,10 +2,10 @@
 // Scaled dot product attention. Leading axes are batches, as in a matrix product.
 // With P = softmax(q k^T / sqrt(d)) the result is P v. A causal P has zeros above its diagonal: row i reads the first i + 1 rows of k and v.
 // The derivatives compute P again from two numbers for each row: `most` is the largest element of the row of q k^T, and `rest` is the logarithm of
-// the sum of exp((q k^T - most) / sqrt(d)), times sqrt(d). Then P is exp(((q k^T - most) - rest) / sqrt(d)). Their sum alone, the log-sum-exp, has
-// no digits for `rest` where products are large: two equal products of 1e8 would get the weights 1 and 1 in float. A backend rounds an element
-// of q k^T in the same way in both nodes, so that the first difference is exact for the largest ones.
-// Only the sum of both depends on q and k in a smooth way. To derivatives `most` is a constant, and `rest` carries the derivative of the sum.
+// the sum of exp((q k^T - most) / sqrt(d)), times sqrt(d). Then P is exp(((q k^T - most) - rest) / sqrt(d)). The sum most + rest, the log-sum-exp,
+// would lose the digits of `rest` where products are large: two equal products of 1e8 would get the weights 1 and 1 in float. A backend rounds an
+// element of q k^T in the same way in both nodes, so that q k^T - most is exact for the largest elements. Only most + rest is a smooth function of q
+// and k. Derivatives treat `most` as a constant, and `rest` carries the derivative of the sum.
 #pragma once
 
 #include <tenure/ops/structural/rule.hpp>
@@ -26,15 +26,15 @@ constexpr value attended(value q, value k, value v, bool causal) {
                                    .attr = causal})};
 }
 
-/// Which cotangents a node attention_gradient computes. Its result has them side by side. `all` needs as many rows of q as of k.
+/// Which cotangents a node attention_gradient computes. They are side by side in its result. `all` needs as many rows of q as of k.
 enum class attention_part : std::int64_t { all, of_q, of_k_and_v };
-/// The columns of that result.
+/// The number of columns of this result.
 constexpr std::int64_t columns_of(attention_part part, std::int64_t d, std::int64_t e) {
   return part == attention_part::all ? 2 * d + e : part == attention_part::of_q ? d : d + e;
 }
 
-/// Given rows = [q | g | most | rest | delta], where g is the cotangent of P v, h that of `rest`, and delta the sum of g P v along each row, less
-/// h / s:
+//// Given rows = [q | g | most | rest | delta]. g is the cotangent of P v, and h is the cotangent of `rest`. delta is the sum of g * (P v) along each row,
+//// minus h / s:
 ///   s = 1 / sqrt(d), P = exp(((q k^T - most) - rest) s), D = P (g v^T - delta) s
 ///   dq = D k, dk = D^T q, dv = P^T g
 constexpr value attention_cotangents(value rows, value k, value v, bool causal, attention_part part) {
@@ -68,7 +68,7 @@ struct attending : structural<Code, 3, lowering::step, attributes::causal> {
     c.extent_is(q[last], k[last] + more_columns);
     c.extent_is(v[last - 1], k[last - 1]);
   }
-  /// Multiplications and additions of so many products. A causal one counts the columns that each row sees.
+  /// The multiplications and additions of by_d products of length d and by_e of length e. A causal product counts only the columns that a row sees.
   static constexpr std::int64_t flops_of(const ir::graph_view& g, ir::node_id id, std::int64_t by_d, std::int64_t by_e) {
     const extents &k = g.shape_of(g[id].in[1]), &v = g.shape_of(g[id].in[2]), &q = g.shape_of(g[id].in[0]);
     const int last = q.rank - 1;

@@ -79,7 +79,8 @@ struct control_flow : structural<ir::opcode::control_flow, 1, lowering::step, at
   }
 
  private:
-  /// The inputs of the body of a custom derivative are some of its operands, and values like others. Its outputs are like others again.
+  /// The body of a custom derivative takes some of the operands, and values of the types and shapes of operands. Its outputs have such types and
+  /// shapes too.
   static constexpr void custom_derivative(rule_check& c, const ir::control_flow& x, const ir::array<ir::node_id>& operands) {
     using kind = ir::control_flow::kind;
     const ir::graph_view& g = c.graph;

@@ -39,7 +39,7 @@ constexpr void verify_indexed(rule_check& c, int k, const extents& table, const 
 
 // ---- for a batch of samples, each with its own indices: the axes of all samples in one row ----
 
-/// One axis of a batch of n-element axes, in one row with the axis of the samples: [samples * n, other axes].
+/// The samples of x, with the axis of the samples and the axis of n elements merged into one: [samples * n, other axes].
 template <class B>
 constexpr value samples_along_axis(const B& b, value x, std::int64_t n, int axis) {
   const value first = moved_axis(x, axis + 1, 1);
@@ -47,7 +47,7 @@ constexpr value samples_along_axis(const B& b, value x, std::int64_t n, int axis
   for (int a = 2; a < first.shape().rank; ++a) rows.push_back(first.shape()[a]);
   return reshape_to(first, rows);
 }
-/// The positions in that row. The indices themselves have a bound, so these lie inside.
+/// The positions along the merged axis. The indices themselves have a bound, so the positions lie inside.
 template <class B, class V>
 constexpr V indices_of_samples(const B& b, V indices, std::int64_t n) {
   ir::builder& g = *b.graph;
@@ -65,7 +65,7 @@ constexpr value gathered(value x, value indices, int axis) {
   return {*x.graph, x.graph->emit({.op = ir::opcode::gather, .type = x.type(), .arity = 2, .shape = x.graph->intern(to), .in = {x.id, indices.id, ir::none}, .attr = axis})};
 }
 
-/// The same for a batch of samples, each with its own indices. The axis is one of a sample.
+/// gathered() for a batch of samples, each with its own indices. `axis` is an axis of one sample.
 template <class B>
 constexpr value gathered_for_samples(const B& b, value x, value indices, int axis) {
   const std::int64_t n = x.shape()[axis + 1];
@@ -103,8 +103,8 @@ constexpr value scattered(value indices, value updates, int axis, std::int16_t t
   return {*updates.graph, updates.graph->emit({.op = ir::opcode::scatter, .type = updates.type(), .arity = 2, .shape = to, .in = {indices.id, updates.id, ir::none}, .attr = axis})};
 }
 
-/// The same for a batch of samples, each with its own indices. `one` is the shape of one result. updates: [samples, axes before, axes of the
-/// indices, axes after]. add(updates, indices, shape) adds them to rows of that shape, along axis 0.
+/// scattered(), or added_at(), for a batch of samples, each with its own indices. `one` is the shape of one result. updates: [samples, axes before,
+/// axes of the indices, axes after]. add(updates, indices, shape) adds them to rows of that shape, along axis 0.
 template <class B, class V, class Add>
 constexpr V added_for_samples(const B& b, V indices, V updates, int axis, const extents& one, Add add) {
   ir::builder& g = *b.graph;
@@ -183,22 +183,22 @@ struct adding_operands {
 };
 constexpr adding_operands adding_operands_of(ir::opcode op) { return op == ir::opcode::scatter ? adding_operands{0, 1} : adding_operands{2, 0}; }
 
-/// x with a block in the place of its elements from `start` on along an axis. start is one integer, or a row of them: one for each sample of x and
-/// of the block, along their axis 0. The graph has a bound for it.
+/// x with a block in the place of its elements from `start` on along an axis. `start` is one integer, or a vector with one integer for each sample.
+/// The samples are then along axis 0 of x and of the block. The graph has a bound for `start`.
 constexpr value updated(value x, value block, value start, int axis) {
   return {*x.graph, x.graph->emit({.op = ir::opcode::update, .type = x.type(), .arity = 3, .shape = x.node().shape, .in = {block.id, x.id, start.id}, .attr = axis})};
 }
-/// The bound of starts: blocks of this length from there on lie inside an axis of this extent.
+/// The bound of starts: a block of this length that begins there lies inside an axis of this extent.
 constexpr ir::bound bound_of_starts(value start, std::int64_t extent, std::int64_t length, const char* call, bool is_checked = false) {
   ir::builder& g = *start.graph;
   const std::int64_t starts = length == 0 ? g.derived(ir::symbol::kind::sum, extent, 1) : g.derived(ir::symbol::kind::difference, extent, length - 1);
   return {start.id, starts, call, is_checked, false, length};
 }
-/// Says that the starts were checked, or follow from starts that were.
+/// Notes in the graph that the starts were checked, or follow from starts that were checked.
 constexpr void know_starts(value start, std::int64_t extent, std::int64_t length) {
   start.graph->check_bound(bound_of_starts(start, extent, length, "dynamic_update", true));
 }
-/// The positions start ... start + length - 1, for gather and scatter along an axis of so many elements. They lie inside where the block does.
+/// The positions start ... start + length - 1, for gather and scatter along an axis of this extent. They lie inside if the block does.
 template <class V>
 constexpr V positions_from(V start, std::int64_t length, std::int64_t extent, const char* call) {
   ir::builder& g = *start.graph;
@@ -210,14 +210,14 @@ constexpr V positions_from(V start, std::int64_t length, std::int64_t extent, co
   return found;
 }
 
-/// The samples along axis 0, for the functions that take a batch.
+/// The number of samples along axis 0. gathered_for_samples() takes this in place of a batch_call.
 struct samples_of_row {
   ir::builder* graph;
   std::int64_t count;
 
   constexpr std::int64_t samples() const { return count; }
 };
-/// The positions of positions_from() for each sample, from its own start on.
+/// positions_from() for each sample, from the start of that sample on.
 template <class V>
 constexpr V positions_of_samples(const samples_of_row& samples, V start, std::int64_t length, std::int64_t extent) {
   ir::builder& g = *samples.graph;
@@ -228,7 +228,7 @@ constexpr V positions_of_samples(const samples_of_row& samples, V start, std::in
   g.check_bound(inside);
   return found;
 }
-/// The samples of all batches along one axis 0, which is two axes in x.
+/// x with its first two axes merged into one: the samples of all batches.
 constexpr value in_one_row(value x) {
   extents to{1, {x.graph->derived(ir::symbol::kind::product, x.shape()[0], x.shape()[1])}};
   for (int a = 2; a < x.shape().rank; ++a) to.push_back(x.shape()[a]);
@@ -240,7 +240,7 @@ struct update : structural<ir::opcode::update, 3, lowering::step, attributes::ax
   static constexpr const char* name = "update";
   static constexpr int changes = 1;
   static constexpr bool flows_to(int i) { return i < 2; }
-  /// The cotangent of the block is computed first: it reads g, and the other one may be written over g.
+  /// The cotangent of the block is computed first, because it reads g, and the cotangent of x may be written over g.
   template <class V>
   static constexpr V pull(V y, int i, V g) {
     const int axis = static_cast<int>(y.node().attr);

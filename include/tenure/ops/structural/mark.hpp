@@ -48,7 +48,8 @@ struct stop_gradient : marked<ir::opcode::stop_gradient, lowering::none> {
 
 }  // namespace nodes
 
-/// x in place of y: the same number, computed in another way. The derivatives are those of y, of which a program computes only what they need.
+/// The value of x with the derivatives of y. Both are the same number, computed in two ways. A program computes only the parts of y that derivatives
+/// read.
 constexpr value instead_of(value y, value x) {
   return {*x.graph, x.graph->emit({.op = ir::opcode::instead, .type = x.type(), .arity = 2, .shape = x.node().shape, .in = {x.id, y.id, ir::none}})};
 }

@@ -7,8 +7,8 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-/// For each row of the last axis the positions of its elements in ascending or descending order, as int64: the first `count` of them. Equal
-/// elements stay in the order of their positions. A NaN stands above every number.
+/// For each row along the last axis, the first `count` positions of its elements in ascending or descending order, as int64. Equal elements stay in
+/// the order of their positions. NaN is above every number.
 constexpr value ordered(value x, bool descending, std::int64_t count) {
   extents to = x.shape();
   to[to.rank - 1] = count;

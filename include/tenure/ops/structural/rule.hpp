@@ -3,7 +3,7 @@
 // append its node, and a record
 //   struct gather : structural<ir::opcode::gather, 2, lowering::step, attributes::axis> {
 //     name; flows_to(operand); pull(result, operand, cotangent); push(result, tangents); batch(samples); verify(check) };
-// The defaults below serve for the parts that it does not state. structural/registry.hpp lists the records in the order of their opcodes.
+// The defaults below serve for the parts that a record does not state. structural/registry.hpp lists the records in the order of their opcodes.
 // pull, push and batch are templates, so that they can use operations that are declared later.
 #pragma once
 
@@ -124,7 +124,7 @@ class batch_call {
     for (int a = 0; a < sample.rank; ++a) s.push_back(sample[a]);
     return s;
   }
-  /// x for each sample.
+  /// x, repeated for each sample.
   constexpr value over(value x) const {
     const std::int16_t to = graph->intern(batch_of(x.shape()));
     const ir::node n = x.node();
@@ -141,9 +141,9 @@ class batch_call {
     n.shape = graph->intern(batch_of(graph->shape(n_.shape)));
     return {*graph, graph->emit(n)};
   }
-  /// The same with the attr of one sample: right for what computes each element alone.
+  /// node_with() with the attr of one sample. This is right for an operation that computes each element alone.
   constexpr value same_node() const { return node_with(n_.attr); }
-  /// Axes packed in an attr, behind the axis of the samples.
+  /// The packed axes of an attr, moved behind the axis of the samples.
   static constexpr std::int64_t shifted(std::int64_t packed, int rank) {
     std::int64_t axes = 0;
     for (int i = 0; i < rank; ++i) axes = ir::pack_axis(axes, i + 1, ir::unpack_axis(packed, i) + 1);
@@ -176,13 +176,13 @@ struct structural {
   /// The node for a batch of samples. There is no default, so that a forgotten rule does not compile.
   template <class B>
   static constexpr value batch(const B& samples) = delete;
-  /// The operand of which the result is a changed copy, or -1. If both have one memory, a step writes only what changes.
+  /// The operand of which the result is a changed copy, or -1. If result and operand share memory, a step writes only what changes.
   static constexpr int changes = -1;
   /// The number of arithmetic operations of a node. A transcendental function counts as one.
   static constexpr std::int64_t flops(const ir::graph_view&, ir::node_id) { return 0; }
 
  protected:
-  /// The node y again, with t as its operand i.
+  /// A copy of the node y with t as operand i.
   template <class V>
   static constexpr V with_operand(V y, int i, V t) {
     ir::node n = y.node();
