@@ -14,7 +14,7 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-// The handle to the gradient accumulator of a tensor. A constant has none. That also saves compile time: the destructor of a handle
+// The handle to the gradient accumulator of a tensor. A constant has no handle, which also saves compile time: the destructor of a handle
 // instantiates the virtual functions of every history.
 template <role R>
 struct stored_accumulator {
@@ -113,11 +113,11 @@ struct tensor_access {
     return make<X>(std::move(memory), data, shape, shape, std::move(accumulator));
   }
 
-#if defined(__CUDACC__)  // nvcc warns, as of the factories
+#if defined(__CUDACC__)  // nvcc warns here as it does in factories.hpp
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 3060
 #endif
-  /// The same, and in constant evaluation a list of elements in place of the memory.
+  /// allocate(), but in constant evaluation a list of elements takes the place of the memory.
   template <class X>
   static constexpr X for_elements(const extents& shape) {
     if (role_of_v<X> == role::constant && std::is_constant_evaluated()) {
@@ -184,8 +184,8 @@ struct stored_strides<ownership::owning, Rank> {
   static constexpr extents get(const extents& shape) { return row_major(shape); }
 };
 
-// The copy constructor of a tensor, by its type. An owning tensor has none. A writable alias is copied from a non-const alias
-// only, so that const stays read-only. A read-only alias is copied from any.
+// The copy constructor of a tensor, by its type. An owning tensor has none. A writable alias is copied only from a non-const alias, so that const
+// stays read-only. A read-only alias is copied from any alias.
 template <ownership O, access A>
 struct copy_rule {
   copy_rule() = default;

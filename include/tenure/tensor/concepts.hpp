@@ -11,7 +11,7 @@
 
 namespace TENURE_NAMESPACE {
 
-/// The result of a call that has printed its message. Everything that takes a tensor takes it, and returns it without a further message.
+/// The result of a call that has printed its message. Functions that take a tensor also take it, and return it without a further message.
 struct after_error {
   template <class X>
   operator X() const;
@@ -129,7 +129,8 @@ concept holds_numbers = requires(const std::remove_cvref_t<X>& x) { requires sca
 /// X is a traced value (expr/traced.hpp).
 template <class X>
 concept traces = requires { typename std::remove_cvref_t<X>::traced_tag; };
-/// X is a tuple, a pair or an array. An expression or a traced value is not asked for its std::tuple_size, which has a message: see is_one_value.
+/// X is a tuple, a pair or an array. The std::tuple_size of an expression or a traced value is not read, because that prints a message: see
+/// is_one_value.
 template <class X>
 concept has_tuple_parts = !expression<X> && !traces<X> && requires { std::tuple_size<std::remove_cvref_t<X>>::value; };
 template <class X, std::size_t N>

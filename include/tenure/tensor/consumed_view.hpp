@@ -21,7 +21,7 @@ class consumed_view : public View {
  public:
   struct gives_base_back_tag {};
 
-  /// `where` is the layout of the view in contiguous memory of the base's extents.
+  /// `where` is the layout that the view has if the base is contiguous.
   consumed_view(View&& view, Base&& base, const layout& where)
       : View(std::move(view)), base_(std::move(base)), placed_(where) {}
 
@@ -69,7 +69,7 @@ class consumed_view : public View {
   auto mul_(E&& e) && { return update_view(later_phase{}, multiply_in_place{}, std::move(base_), seen(), placed_, std::forward<E>(e)); }
   template <class E>
   auto div_(E&& e) && { return update_view(later_phase{}, divide_in_place{}, std::move(base_), seen(), placed_, std::forward<E>(e)); }
-  // More constrained than that of View, because for g++ 16 it does not hide that one.
+  // g++ 16 does not let this function hide View::fill_(), so it is more constrained than that one.
   template <scalar T>
     requires std::copyable<T>
   auto fill_(T value) && { return std::move(*this).copy_(value); }

@@ -46,7 +46,7 @@ constexpr X constant_counted(double first, double step, N... n) {
   like.what = constant_block::pattern::counted, like.first = first, like.step = step;
   return constant_tensor<X>(like, n...);
 }
-/// The first or last number of linspace in T. An integer is not rounded to a double on its way to another.
+/// The first or last number of linspace in T. An integer that becomes an integer is not rounded to a double on the way.
 template <class T, class A>
 constexpr T end_of_linspace(A x) {
   if constexpr (std::is_integral_v<A> && std::is_integral_v<T> && sizeof(A) <= sizeof(T)) return static_cast<T>(x);
@@ -58,14 +58,14 @@ constexpr void describe_linspace(constant_block& like, A first, B last) {
   like.first = static_cast<double>(first), like.last = static_cast<double>(last);
   like.whole = end_of_linspace<std::int64_t>(first), like.whole_last = end_of_linspace<std::int64_t>(last);
 }
-/// The number of values from `first` by `step` that come before `last`, or -1 if the step does not lead there.
+/// The number of values first, first + step, ... before `last`, or -1 if the step does not lead to `last`.
 constexpr std::int64_t counted_steps(double first, double last, double step) {
   const double steps = (last - first) / step;
   if (!(steps >= 0 && steps < 1e15)) return -1;
   const auto n = static_cast<std::int64_t>(steps);
   return n + (static_cast<double>(n) < steps);
 }
-/// The same without rounding. The differences are unsigned, so that they do not overflow.
+/// counted_steps() of integers, without rounding. The differences are unsigned, so that they do not overflow.
 constexpr std::int64_t counted_steps(std::int64_t first, std::int64_t last, std::int64_t step) {
   if (step == 0 || (step > 0 ? last < first : last > first)) return -1;
   const auto from = static_cast<std::uint64_t>(first), to = static_cast<std::uint64_t>(last), by = static_cast<std::uint64_t>(step);
@@ -86,8 +86,8 @@ constexpr tensor<T, Shape> empty(Shape, N... n) {
   return tensor<T, Shape>(uninitialized, n...);
 }
 
-/// A tensor whose elements are all `value`, converted to T as by cast<T>: an integer T cuts off the fraction, what is outside its range becomes
-/// its least or largest number, and NaN 0.
+/// A tensor whose elements are all `value`, converted to T as by cast<T>. For an integer T the fraction is cut off, a value outside its range becomes
+/// its least or largest number, and NaN becomes 0.
 template <element T = float, any_shape Shape, scalar U, std::integral... N>
 constexpr tensor<T, Shape> full(Shape, U value, N... n) {
   if (std::is_constant_evaluated()) return detail::constant_filled<tensor<T, Shape>>(number::convert<T>(value), n...);
@@ -125,9 +125,9 @@ constexpr tensor<T, Shape> arange(Shape, N... n) {
   for (std::int64_t i = 0; i < made.size(); ++i) to[i] = static_cast<T>(i);
   return made;
 }
-/// The values first, first + step, ... up to `last`, which is not included. Throws shape_error if the step is 0, NaN or leads away
-/// from `last`. The value i is first + i * step, computed in double, or in std::int64_t if both are integers, and then converted to T. A trace
-/// computes it so too; a double may differ there by one rounding, since the compiler may compute the product and the sum as one.
+/// The values first, first + step, ... up to `last`, which is not included. Throws shape_error if the step is 0, NaN or leads away from `last`. The
+/// value i is first + i * step, computed in double, or in std::int64_t if both are integers, and then converted to T. A trace uses the same formula;
+/// a double may differ there by one rounding, because the compiler may fuse the product and the sum.
 template <element T = float, scalar A, scalar B, scalar C = int>
 constexpr tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
   using between = std::conditional_t<std::is_integral_v<A> && std::is_integral_v<C>, std::int64_t, double>;
@@ -147,7 +147,7 @@ constexpr tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
   tensor<T, shape<dyn>> made(uninitialized, n);
   T* const to = detail::tensor_access::fresh(made);
   for (std::int64_t i = 0; i < n; ++i) {
-    // Unsigned, because i * step may be beyond the range where first + i * step is not.
+    // Unsigned, because i * step may overflow although first + i * step does not.
     using counter = std::conditional_t<std::is_integral_v<between>, std::uint64_t, double>;
     const counter at = static_cast<counter>(static_cast<between>(first)) + static_cast<counter>(i) * static_cast<counter>(static_cast<between>(step));
     to[i] = number::convert<T>(static_cast<between>(at));
@@ -158,8 +158,8 @@ constexpr tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
 template <element T = float, std::integral N>
 constexpr tensor<T, shape<dyn>> arange(N n) { return arange<T>(shape<dyn>{}, n); }
 
-/// Evenly spaced values from `first` to `last`, both included. The shape must have one axis; with one element the value is `first`.
-/// Both are exact in T; the values between are computed in double and converted to T.
+/// Evenly spaced values from `first` to `last`, both included. The shape must have one axis; with one element the value is `first`. `first` and
+/// `last` are exact in T; the values between them are computed in double and converted to T.
 template <element T = float, any_shape Shape, scalar A, scalar B, std::integral... N>
 constexpr tensor<T, Shape> linspace(Shape, A first, B last, N... n) {
   static_assert(Shape::rank == 1, "tenure: linspace: the shape does not have one axis");

@@ -39,8 +39,8 @@ inline const extents& checked_extents(const char* call, const extents& s) {
   return s;
 }
 
-/// The strides of foreign memory. Its owner may leave any number for an axis with one element, and views add strides, so such an axis gets
-/// the stride that it has in contiguous memory.
+/// The strides of foreign memory. The given stride of an axis with one element may be any number, and views add strides, so such an axis gets the
+/// stride that it has in contiguous memory.
 inline extents usable_strides(const extents& s, extents strides) {
   const extents contiguous = row_major(s);
   for (int i = 0; i < s.rank; ++i)

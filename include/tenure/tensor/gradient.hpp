@@ -48,17 +48,17 @@ class gradient_accumulator {
   /// The accumulator of the base of a view. Null for a tensor that is no view.
   virtual const gradient_accumulator* base() const { return nullptr; }
 
-  /// True if an in-place operation has changed the value of this accumulator, or of a base of it. The accumulator then stands for the old value.
+  /// True if an in-place operation has changed the value of this accumulator, or of one of its bases. The accumulator then stands for the old value.
   bool is_stale() const {
     for (const gradient_accumulator* s = this; s != nullptr; s = s->base())
       if (s->is_superseded) return true;
     return false;
   }
 
-  /// True if every element of grad is still the zero that zero_grad() wrote. Then backward() may overwrite it in place of adding.
+  /// True if every element of grad is still the zero that zero_grad() wrote. Then backward() may overwrite grad and need not add to it.
   bool grad_is_zero() const { return grad && is_zeroed && grad.version() == zeroed_at; }
 
-  // Sinks are allocated from the pool, because every step of a loop makes new ones. Derived classes inherit this.
+  // Accumulators are allocated from the pool, because every step of a loop makes new ones. Derived classes inherit this.
   static void* operator new(std::size_t bytes) { return pool::take(bytes); }
   static void operator delete(void* memory, std::size_t bytes) { pool::give(memory, bytes); }
 
@@ -68,7 +68,7 @@ class gradient_accumulator {
   bool is_superseded = false;  ///< an in-place operation consumed the tensor; its result has a new accumulator
   bool is_overwritten = false;  ///< used for a leaf while backward() runs: cotangents overwrite the zeros of grad
   bool gets_cotangent = false;  ///< used while backward() runs: a cotangent has arrived or is being computed
-  atomic<const backward_queue*> held_by{nullptr};  ///< the backward() that holds the accumulator: no other may read or write what it uses while it runs
+  atomic<const backward_queue*> held_by{nullptr};  ///< the running backward() that holds the accumulator; no other backward() may use it meanwhile
   std::uint64_t zeroed_at = 0;
   extents shape;
   const device_operations* device;  ///< the operations on the memory of grad and arriving, see memory.hpp; null on the host
@@ -120,8 +120,8 @@ class accumulator_handle {
     if (accumulator_->references_.drop()) destroy(accumulator_);
   }
 
-  // Destroying an accumulator drops its references to the accumulators of its operands. Only the outermost call destroys; inner calls put the accumulator
-  // into a queue, so that a long chain needs no deep recursion.
+  // Destroying an accumulator drops its references to the accumulators of its operands. Only the outermost call destroys; inner calls put the
+  // accumulator into a queue, so that a long chain needs no deep recursion.
   struct queue {
     gradient_accumulator* first;
     bool draining;

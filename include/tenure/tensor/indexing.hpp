@@ -73,15 +73,15 @@ struct all_of_axis {
 constexpr index_range range(std::int64_t first, std::int64_t last, std::int64_t step = 1) {
   return {first, last, step};
 }
-/// The same with static bounds: the view has a static extent.
+/// A range with static bounds: the view has a static extent.
 template <std::int64_t First, std::int64_t Last, std::int64_t Step = 1>
 constexpr static_range<First, Last, Step> range() { return {}; }
-/// The same up to a position that counts from the end: range(1, end), range(0, end - 1).
+/// A range up to a position that counts from the end: range(1, end), range(0, end - 1).
 constexpr index_range_to_end range(std::int64_t first, index_from_end last, std::int64_t step = 1) { return {first, last, step}; }
-/// The same with constant bounds. The view has a static extent if the axis has one.
+/// Such a range with constant bounds. The view has a static extent if the axis has one.
 template <std::int64_t First, index_from_end Last, std::int64_t Step = 1>
 constexpr static_range_to_end<First, Last, Step> range() { return {}; }
-/// Between two positions that count from the end. With constant bounds the view has a static extent, whatever the axis has: range<end - 2, end>().
+/// A range between two positions that count from the end. With constant bounds the view has a static extent, for every axis: range<end - 2, end>().
 constexpr index_range_from_end range(index_from_end first, index_from_end last, std::int64_t step = 1) { return {first, last, step}; }
 template <index_from_end First, index_from_end Last, std::int64_t Step = 1>
 constexpr static_range_from_end<First, Last, Step> range() { return {}; }

@@ -16,7 +16,7 @@ namespace TENURE_NAMESPACE::detail {
 //   eager/ assign_from(X& x, const E& e)                         x = e: writes the value of e, and gives a node a new history.
 //   eager/ copy_from(X& x, const E& e)                           x.copy_(e) for an expression e and a constant x.
 //   eager/ copy_tracked(X&& x, const E& e) -> node               std::move(x).copy_(e) if the result is a node.
-//   eager/ update_from(Op, X& x, const E&... e)                  x.add_(e), x.masked_fill_(mask, e) and the like: writes the elements, and gives a node a new history.
+//   eager/ update_from(Op, X& x, const E&... e)                  x.add_(e), x.masked_fill_(mask, e), ...: writes the elements, and gives a node a new history.
 //   eager/ update_from(Op, X&& x, const E&... e) -> node         The same for a temporary: the result is a node.
 //   eager/ update_view(Op, X&& base, V& seen, layout, e...) -> X  Updates the view `seen` of a node in place and returns the whole node.
 //   eager/ clone_tracked(const X& x) -> node                     x.clone() if x is tracked.

@@ -9,8 +9,8 @@
 
 namespace TENURE_NAMESPACE {
 
-/// Elements of type T (const if they are read-only) with extents like the type Shape. Element (i, j) of a matrix is v(i, j), and
-/// data()[i * extent(1) + j]. It is a contiguous range, so it converts to a std::span. It is valid during the call that it is an argument of.
+/// Elements of type T (const if they are read-only) with extents like the type Shape. Element (i, j) of a matrix is v(i, j), and data()[i * extent(1)
+/// + j]. A memory_view is a contiguous range, so it converts to a std::span. It is valid during the call that gets it as an argument.
 template <class T, class Shape>
 class memory_view {
  public:
@@ -18,7 +18,7 @@ class memory_view {
   using shape_type = Shape;
   static constexpr int rank = Shape::rank;
 
-  /// `extents` are as many as the shape has axes.
+  /// `extents` has one number for each axis of the shape.
   constexpr memory_view(T* first, const std::int64_t* extents) : first_(first) {
     for (int a = 0; a < rank; ++a) extent_[a] = extents[a];
   }

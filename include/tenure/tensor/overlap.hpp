@@ -130,7 +130,7 @@ overlap overlap_of(const T* a, const layout& la, const U* b, const layout& lb) {
   if (apart) return overlap::none;
   const std::intptr_t between = first_b - first_a;
   constexpr auto size = static_cast<std::intptr_t>(sizeof(T));
-  if (!std::is_same_v<T, U>) return overlap::partial;  // the elements of both are aligned, so of one type they never begin within each other
+  if (!std::is_same_v<T, U>) return overlap::partial;  // elements are aligned, so two of one type never overlap in part
   return overlap_at(between / size, {0, la.shape, la.strides}, {0, lb.shape, lb.strides});
 }
 

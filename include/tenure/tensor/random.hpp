@@ -170,7 +170,7 @@ tensor<T, Shape> uniform(Shape, G&& g, B low, B high, N... n) {
 }
 template <element T = float, any_shape Shape, random_engine G, std::integral... N>
 tensor<T, Shape> uniform(Shape s, G&& g, N... n) { return uniform<T>(s, g, 0.0, 1.0, n...); }
-/// The same with bounds of other types, uniform(shape<3>{}, g, -1, 1): of a static shape they are no extents.
+/// uniform() with bounds of other types: uniform(shape<3>{}, g, -1, 1). The shape is static, so the numbers are not extents.
 template <element T = float, any_shape Shape, random_engine G, scalar A, scalar B>
   requires(Shape::is_static && !(std::floating_point<A> && std::same_as<A, B>))
 tensor<T, Shape> uniform(Shape s, G&& g, A low, B high) { return uniform<T>(s, g, static_cast<double>(low), static_cast<double>(high)); }

@@ -190,7 +190,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
   }
   tensor(const tensor&) = default;
   tensor(tensor&&) = default;
-  // No destructor here: one that is declared as defaulted is not constexpr to nvcc, and then no trace has a constant tensor.
+  // No destructor is declared: nvcc takes a defaulted one for not constexpr, and then no trace has a constant tensor.
 
   /// Makes a read-only alias from a writable one.
   tensor(const tensor<T, Shape, O, R, access::read_write, Device>& other) requires(!owns && A == access::read_only)

@@ -60,7 +60,7 @@ struct any_braces {
   constexpr any_braces(U) {}
   constexpr any_braces(std::initializer_list<any_braces>) {}
 };
-// Whether a constructor from them answers wrong nesting. To nvcc it fits right braces of three levels as well as the right constructor does.
+// Whether the constructor from any_braces reports wrong nesting. For nvcc it matches correct braces of three levels as well as the right constructor.
 #if defined(__CUDACC__)
 template <class Shape>
 inline constexpr bool answers_braces = !Shape::is_static || Shape::rank < 3;

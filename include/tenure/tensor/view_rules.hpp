@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The shape rules of views. A rule computes the static shape of a view (`value`) and, for extents known only at run time, finds
-// them (`bind`). Traced values have the same rules of reshape and expand. Law: a static extent stays static if the types determine it; a view that the types rule out does not compile.
+// The shape rules of views. A rule computes the static shape of a view (`value`) and, for extents known only at run time, finds them (`bind`). Traced
+// values use the rules of reshape and expand too. Law: a static extent stays static if the types determine it; a view that the types rule out does
+// not compile.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,7 @@ struct reshape_rule {
     for (int i = 0; i < target.rank; ++i) n += is_open(i);
     return n;
   }();
-  // The number of elements tells no extent that stands twice.
+  // The number of elements does not determine an extent that occurs twice.
   static constexpr bool infers = [] {
     bool is_one = open == 1 && Given == 0;
     for (int i = 0; i < target.rank; ++i) is_one = is_one && (first_of_name(target, i) == i || !is_open(first_of_name(target, i)));
@@ -54,8 +55,8 @@ struct reshape_rule {
   static constexpr std::int64_t size = static_count(value);
   static constexpr bool counts_agree = !Shape::is_static || (infers ? divides : size == dyn || size == Shape::size);
 
-  /// The extents of the result, given those of the source. These are numbers, or symbols that `on` multiplies: on.given() is the next
-  /// integer of the caller, on.product(a, b) and on.rest(source, others) the extent that is open.
+  /// The extents of the result, given the extents of the source. They are numbers or symbols, and `on` computes with them: on.given() is the next
+  /// integer of the caller, on.product(a, b) is a product, and on.rest(source, others) is the open extent.
   template <class Arithmetic>
   static constexpr extents bound(const extents& source, Arithmetic on) {
     extents s = value;
@@ -89,7 +90,7 @@ struct reshaped : reshape_rule<Shape, Given, E...> {
       if (*next < 0) throw_shape_mismatch("reshape", rule::value, source);
       return *next++;
     }
-    /// The largest number in place of one that is too large. No tensor has so many elements, so reshape() refuses it.
+    /// The product, or the largest number if the product overflows. No tensor has so many elements, so reshape() refuses it.
     static std::int64_t product(std::int64_t a, std::int64_t b) {
       std::int64_t n;
       return __builtin_mul_overflow(a, b, &n) ? std::numeric_limits<std::int64_t>::max() : n;

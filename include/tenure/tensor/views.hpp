@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Views: their types and how they are made. The members of tensor document each one.
+// Views: their types and how they are made. Their documentation is at the members of tensor.
 // Law: a view shares the storage and version counter of its base, keeps the memory alive, and is read-only if the base is const or
 // read-only. A view of a tracked base is a node, and its history adds the gradient to the gradient of the base.
 #pragma once

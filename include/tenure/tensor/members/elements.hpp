@@ -67,8 +67,8 @@ class tensor_elements {
     else return U{};
   }
 
-  // Overloads for wrong uses, which give messages. The only implicit conversion is to long double: double d = x uses it, and with
-  // it std::exp(x) has one best overload, so that the message is not one of an ambiguous call.
+  // Overloads for wrong uses, which give messages. The only implicit conversion is to long double. double d = x uses it. With it std::exp(x) has one
+  // best overload, so that the compiler prints this message and not one about an ambiguous call.
   operator long double() const {
     static_assert(detail::never<T>, "tenure: conversion to a number: a tensor does not convert to a number by itself: call item(), or tn::exp(x) and similar functions");
     return 0;

@@ -27,8 +27,7 @@ class tensor_gradients {
     if constexpr (check_has_history())
       if constexpr (detail::may_omit_cotangent<Tensor>()) backward_node(detail::later_phase{}, self(), retain);
   }
-  /// The same for a tensor of any shape. `cotangent` is the gradient with respect to this tensor; it has its shape, type and
-  /// device.
+  /// backward() for a tensor of any shape. `cotangent` is the gradient with respect to this tensor; it has the shape, type and device of this tensor.
   template <class C>
     requires(any_tensor<C> || expression<C>)
   void backward(const C& cotangent, bool retain = false) const {

@@ -108,9 +108,9 @@ class tensor_writes {
   template <class E>
   auto div_(E&& e) && { return consume<detail::divide_in_place>(std::forward<E>(e)); }
 
-  /// masked_fill_ writes the value, a number or a scalar, where the mask is true. where_ keeps the elements where the mask is true and writes
-  /// those of y elsewhere, as PyTorch's x.where(mask, y). Mask and y broadcast to this shape. Element types, roles and errors: as add_. The
-  /// gradient flows to what each element comes from.
+  /// masked_fill_ writes the value, a number or a scalar, where the mask is true. where_ keeps the elements where the mask is true and writes those
+  /// of y elsewhere, as PyTorch's x.where(mask, y). Mask and y broadcast to this shape. Element types, roles and errors: as add_. The gradient of an
+  /// element flows to the operand that the element comes from.
   template <class M, class E>
   decltype(auto) masked_fill_(M&& mask, E&& value) & { return masked<detail::fill_where_in_place>(self(), mask, value); }
   template <class M, class E>
