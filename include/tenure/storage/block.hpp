@@ -19,13 +19,13 @@ namespace TENURE_NAMESPACE::detail {
 struct alignas(pool::alignment) block {
   atomic<std::uint32_t> references{1};
   atomic<std::uint32_t> saved{0};
-  atomic<std::uint64_t> version{0};  // 32 bits come round after a minute of small writes
+  atomic<std::uint64_t> version{0};  // 32 bits would wrap around after a minute of small writes
   atomic<bool> lent{false};
   atomic<bool> exported{false};
   void* payload = nullptr;
   std::size_t bytes = 0;
   void (*release)(block*) noexcept = nullptr;
-  void (*used)(block*) noexcept = nullptr;  // where work on the memory runs later, in streams: notes that this thread gives such work
+  void (*used)(block*) noexcept = nullptr;  // for memory that streams use: notes that this thread gives work on it to its stream
 };
 
 /// The elements of a tensor that is made in constant evaluation, as in a trace: `filled` with one value, `counted` from `first` by `step`, ones on the
@@ -36,19 +36,19 @@ struct constant_block : block {
     std::int64_t whole = 0;
   };
   enum class pattern : unsigned char { filled, counted, diagonal, listed } what = pattern::filled;
-  std::int64_t whole = 0;       // the value of integers that fill, the first one that counts by whole_step, or that of linspace
-  std::int64_t whole_step = 0;  // of integers beyond 2^53, which a double would round; otherwise 0
+  std::int64_t whole = 0;       // integers: the value that fills, or the first value of whole_step or of linspace
+  std::int64_t whole_step = 0;  // the step of integers beyond 2^53, which a double would round; otherwise 0
   double first = 0, step = 0, last = 0;
   std::int64_t whole_last = 0;  // linspace: the last integer
   bool has_last = false;  // linspace: the step follows from `last` and from the number of elements, and the end is `last`, without rounding
   element* list = nullptr;
-  std::int64_t listed = 0;  // elements
+  std::int64_t listed = 0;  // the number of elements in `list`
 
   constexpr constant_block() = default;
   constant_block(const constant_block&) = delete;
   constexpr ~constant_block() { delete[] list; }
 
-  /// Takes over the elements, and not the references and versions.
+  /// Copies the elements, but not the references and versions.
   constexpr void describe_as(const constant_block& from) {
     what = from.what, whole = from.whole, whole_step = from.whole_step, whole_last = from.whole_last;
     first = from.first, step = from.step, last = from.last, has_last = from.has_last;
@@ -69,7 +69,7 @@ struct constant_block : block {
 class storage_handle {
  public:
   constexpr storage_handle() = default;
-  /// Takes over the first reference of `b`, which a new block counts already.
+  /// Takes over the first reference of the new block `b`, whose count is 1 already.
   constexpr explicit storage_handle(block* b) noexcept : block_(b) {}
   /// In constant evaluation nothing counts references: the copy gets a block of its own.
   constexpr storage_handle(const storage_handle& other) noexcept : block_(other.block_) {
@@ -96,7 +96,7 @@ class storage_handle {
     if (block_->used != nullptr) [[unlikely]] block_->used(block_);
     return block_->payload;
   }
-  /// Says that this thread is about to give a device work on the memory. Whoever takes the address of the memory calls it.
+  /// Notes that this thread is about to give a device work on the memory. Code that takes the address of the memory calls this function.
   void note_use() const {
     if (block_ != nullptr && block_->used != nullptr) [[unlikely]] block_->used(block_);
   }
@@ -104,8 +104,8 @@ class storage_handle {
   bool is_shared() const { return block_->references.load_acquire() > 1; }
 
   std::uint64_t version() const { return block_->version.load(); }
-  /// Counts a write; none is lost where threads write disjoint elements. Cost: 1.3 ns where the process has several threads (a compiled
-  /// call on 4 elements: 4.7 ns for 4.0; x += 1 on 4 elements: no difference from 63 ns), 0.2 ns where it has one.
+  /// Counts a write. No write is lost if threads write disjoint elements. Cost: 1.3 ns if the process has several threads (a compiled call on 4
+  /// elements takes 4.7 ns and not 4.0; x += 1 on 4 elements takes 63 ns with or without it), 0.2 ns if it has one.
   void bump() const {
 #if TENURE_VERSION_COUNTERS
     block_->version.fetch_add(1);

@@ -4,8 +4,8 @@
 // Law: after give(take(n), n) the pool can serve take(n) without malloc. One thread may give memory that another thread took.
 // Law: the pool has at most twice the memory that was in use at the same time, as the last 2048 calls of malloc saw it, or 64 MiB. A take that needs
 // malloc first frees what has not been used for longest. A loop that finds all its sizes in the lists frees nothing.
-// (glibc keeps what lies between blocks in use until the pool is half as large as it was. mmap for blocks of 1 MB and more, or malloc_trim at each free,
-// keeps a run with sizes at random to 0.65 of its resident memory, and makes it 1.5 to 3.6 times as slow.)
+// (glibc keeps free memory between used blocks; the pool calls malloc_trim when it has shrunk to half. mmap for blocks of 1 MB and more, or
+// malloc_trim at each free, reduces the resident memory of a run with random sizes to 0.65, but makes the run 1.5 to 3.6 times as slow.)
 // Cost: a pop from a list in the thread's own cache; above 64 KiB, or if the cache is empty, one lock.
 #pragma once
 
@@ -125,18 +125,18 @@ class pool {
     bool closed;
   };
   struct shared_cache {
-    detail::atomic<int> busy;  // not a bool: RISC-V exchanges no single bytes, and g++ would call libatomic
+    detail::atomic<int> busy;  // not a bool: RISC-V cannot exchange single bytes, and g++ would call libatomic
     struct list {
       detail::atomic<link*> head;
       std::uint32_t length;
       std::uint32_t last_take;  // the number of misses before the last take from the list
     };
     list lists[classes];
-    std::size_t owned;        // bytes that malloc gave. The lock guards these and the lists
-    std::size_t max_in_use;  // as the last misses saw it, at most misses_remembered; memory in the caches of threads is in use
-    std::size_t max_before;  // as the misses_remembered before these saw it
-    std::size_t max_owned;   // since glibc has been asked to return memory
-    std::uint32_t misses;     // takes that called malloc
+    std::size_t owned;       // bytes that malloc gave. The lock guards these and the lists
+    std::size_t max_in_use;  // the maximum in use at the last misses, at most misses_remembered of them; the caches of threads count as in use
+    std::size_t max_before;  // the maximum in use at the misses_remembered before those
+    std::size_t max_owned;   // the maximum of `owned` since the last malloc_trim
+    std::uint32_t misses;    // takes that called malloc
 
     // A spin lock. It is held for a few instructions only.
     void acquire() noexcept {
@@ -229,7 +229,7 @@ class pool {
     }
   }
 
-  // Counts memory of class c that malloc will give, and frees kept memory where the law asks for it.
+  // Counts memory of class c that malloc will give, and frees unused memory if the second law above requires it.
   static void make_room(int c) noexcept {
     shared.acquire();
     shared.owned += detail::size_class_bytes(c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The streams of a thread, and the lane in which it gives them work, by which a block remembers whose work used it.
+// The streams of a thread, and the lane of the thread. A block remembers the lanes whose work used its memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -47,18 +47,18 @@ struct scope {
 };
 inline thread_local constinit scope* innermost = nullptr;
 
-/// The stream on which the calls of this thread run: that of the innermost cuda_stream, else CUDA's default stream.
+/// The stream on which the calls of this thread run: the stream of the innermost cuda_stream, else CUDA's default stream.
 inline stream_t current_stream() { return innermost == nullptr ? stream_t{} : innermost->stream; }
-/// The same, but not the stream on which a graph is being recorded: then it is the next outer one.
+/// current_stream(), or the next outer stream while a graph is recorded on current_stream().
 inline stream_t running_stream() {
   const scope* s = innermost;
   if (s != nullptr && s->recorded != nullptr) s = s->outer;
   return s == nullptr ? stream_t{} : s->stream;
 }
 
-/// One of 64 lanes, in which threads give work to the device: a block notes by one bit each whose work used it. A thread has a lane of its own,
-/// which another one takes when it ends; all beyond 63 threads share the last. Law: what a thread gives to its last stream comes behind all that
-/// it gave before, and behind what earlier threads of its lane gave.
+/// One of 64 lanes in which threads give work to the device. A block has one bit for each lane whose work used it. A thread has its own lane; when
+/// the thread ends, another one can take the lane. All threads beyond 63 share the last lane. Law: what a thread gives to its last stream comes
+/// behind all that it gave before, and behind what earlier threads of its lane gave.
 struct lane {
   static constexpr int count = 64, shared = count - 1;
   struct thread {
@@ -71,9 +71,9 @@ struct lane {
     thread* next = nullptr;
   };
 
-  mutex busy;  // of a lane, and never held while the device works
+  mutex busy;  // guards the list of threads, and is never held while the device works
   thread* first = nullptr;
-  detail::atomic<stream_t> behind{nullptr};  // only frees memory, see memory.hpp
+  detail::atomic<stream_t> behind{nullptr};  // a stream that only frees memory, see memory.hpp
 };
 // They are never destroyed, because static tensors free their memory after main.
 inline constinit lane lanes[lane::count];

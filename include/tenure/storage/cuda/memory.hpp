@@ -39,7 +39,7 @@ struct device_block : detail::block {
   detail::atomic<std::uint64_t> users{own_bit()};
 };
 
-/// A stream that only frees. It waits for others, so no thread and no other stream has to wait. Null if there is none to be had.
+/// The stream of a lane that only frees memory. It waits for other streams, so that nothing else has to wait. Null if CUDA gives no stream.
 inline stream_t freeing_stream(lane& of) noexcept {
   if (const stream_t made = of.behind.load_acquire()) return made;
   stream_t made = nullptr;
@@ -50,7 +50,7 @@ inline stream_t freeing_stream(lane& of) noexcept {
   return before;
 }
 
-/// Frees memory after all work that may use it, of the lanes `users`. Cost: if only this thread used it, one call, and no lock; otherwise an
+/// Frees memory after all work that may use it, of the lanes `users`. Cost: one call without a lock if only this thread used the memory; otherwise an
 /// event on the last stream of each other thread.
 inline void free(void* memory, std::uint64_t users) noexcept {
   const stream_t here = running_stream();
@@ -72,7 +72,7 @@ inline void free(void* memory, std::uint64_t users) noexcept {
     }
     wait_for(s);
   };
-  put_behind(stream_t{});  // of threads that have ended
+  put_behind(stream_t{});  // the default stream, for threads that have ended
   for (; users != 0; users &= users - 1) {
     lane& l = lanes[__builtin_ctzll(users)];
     const lock held(l.busy);
@@ -80,7 +80,7 @@ inline void free(void* memory, std::uint64_t users) noexcept {
   }
   if (!ordered) {
     cudaDeviceSynchronize();
-    static_cast<void>(cudaGetLastError());  // or the next launch would take the failure for its own
+    static_cast<void>(cudaGetLastError());  // else the next launch would report this failure as its own
   }
   cudaFreeAsync(memory, ordered && reached != nullptr ? behind : here);
   if (reached != nullptr) cudaEventDestroy(reached);

@@ -16,10 +16,10 @@ namespace TENURE_NAMESPACE::cuda_detail {
 class staging {
  public:
   static constexpr std::size_t half_bytes = std::size_t{4} << 20;
-  /// How many a thread has at the most. With more streams in turn one is used for another stream, and waits for it.
+  /// The most that a thread has. If it uses more streams, one is reused for another stream, and waits for its old stream.
   static constexpr int max_per_thread = 2;
 
-  /// That of the current stream of this thread.
+  /// The staging of this thread for its current stream.
   static staging& of_current_stream() {
     static thread_local kept mine;
     return mine.of(current_stream());
@@ -60,8 +60,8 @@ class staging {
     event done;
   };
 
-  /// Those of a thread, the last used first. When the thread ends they go to other threads, with what their streams have not done yet; they are
-  /// never destroyed, because the driver may be shut down before the end of the process.
+  /// The stagings of a thread, the last used one first. When the thread ends, other threads take them over, with the transfers that are not done yet.
+  /// They are never destroyed, because the driver may be shut down before the end of the process.
   struct kept {
     kept() = default;
     kept(const kept&) = delete;
@@ -96,7 +96,7 @@ class staging {
     return new staging;
   }
   void hand_back() {
-    // Another stream may have the address of ours later. So both halves count as full, and are waited for before they are used.
+    // A later stream may get the address of this stream. So both halves count as full, and the next user waits for them.
     for (half& h : half_) h.used = half_bytes;
     idle_of_process& list = idle();
     const lock held(list.busy);
