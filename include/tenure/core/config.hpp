@@ -13,8 +13,8 @@
 #error "tenure: include: -ffast-math and -Ofast break exp, log, sin, pow and NaN: compile with -O3, or with -DTENURE_ALLOW_FAST_MATH=1 to take wrong results"
 #endif
 
-// 1: packets have one lane. That is so with nvcc, and if Eigen must not vectorize. The first include of Eigen decides this, so its
-// own macro comes first.
+// 1: packets have one lane. That is so with nvcc, and if Eigen must not vectorize. The first include of Eigen decides this, so Eigen's own macro is
+// tested first.
 #ifndef TENURE_ONE_LANE
 #if defined(__CUDACC__)
 #define TENURE_ONE_LANE 1
@@ -33,15 +33,15 @@
 #endif
 #endif
 
-// 1: each call on the CPU looks whether a debug_nans_scope of its thread watches it. 0: no call looks, and a scope does not compile. All units
-// of a program must use the same setting. It is part of the namespace below, so units with another setting share no function, and the
-// linker reports a tensor that goes from one to the other.
+// 1: each call on the CPU tests whether a debug_nans_scope of its thread watches it. 0: no call tests this, and a scope does not compile. All units
+// of a program must use the same setting. The setting is part of the namespace below, so units with another setting share no function, and the linker
+// reports a tensor that goes from one to the other.
 #ifndef TENURE_DEBUG_NANS
 #define TENURE_DEBUG_NANS 0
 #endif
 
-// 1: each node of a graph keeps the operation of the traced function from which it comes, so that profile() can show source lines. 0: graphs
-// are smaller and compile faster. It is part of the namespace below, as TENURE_DEBUG_NANS is.
+// 1: each node of a graph keeps the operation of the traced function from which it comes, so that profile() can show source lines. 0: graphs are
+// smaller and compile faster. The setting is part of the namespace below, as TENURE_DEBUG_NANS is.
 #ifndef TENURE_PROFILE_LINES
 #define TENURE_PROFILE_LINES 0
 #endif

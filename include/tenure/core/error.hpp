@@ -65,8 +65,8 @@ struct overlap_error : error { using error::error; };
 struct io_error : error { using error::error; };
 
 namespace detail {
-/// Throws the index_error that every backend throws when operation `call` meets an index that is not in [0, extent). At the index begins a block
-/// of so many elements, for which the axis has `extent` starts.
+/// Throws the index_error that every backend throws when operation `call` meets an index that is not in [0, extent). `block` elements begin at the
+/// index, and `extent` is the number of starts that the axis allows.
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_outside(const char* call, std::int64_t index, std::int64_t extent, std::int64_t block = 1) {
   auto text = message(call);
   if (block != 1) text << "a block of " << block << " at ";

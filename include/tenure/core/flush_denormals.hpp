@@ -74,10 +74,10 @@ class [[nodiscard]] float_mode_scope {
 
 }  // namespace detail
 
-/// While it lives, this thread takes numbers below the least normal one (1.2e-38 in float32, 2.2e-308 in float64) for zero, as
-/// operands and as results: const tn::flush_denormals scope; The threads of a tn::thread_pool do the same while they work for this
-/// thread. It concerns all floating-point arithmetic of the thread, not only Tenure's, and nothing on a GPU. Scopes end in the reverse
-/// order of their beginning, on the thread where they began.
+/// While an object of this class exists, this thread takes numbers below the least normal one (1.2e-38 in float32, 2.2e-308 in float64) for zero, as
+/// operands and as results: const tn::flush_denormals scope; The threads of a tn::thread_pool do so too while they work for this thread. The scope
+/// concerns all floating-point arithmetic of the thread, not only Tenure's, and nothing on a GPU. Scopes end in the reverse order of their beginning,
+/// on the thread where they began.
 class [[nodiscard]] flush_denormals {
  public:
   [[nodiscard]] flush_denormals() : scope_(detail::float_mode::read() | detail::float_mode::flush) {}

@@ -41,7 +41,7 @@ TENURE_KERNEL_INLINE constexpr T neg(T a) {
 template <class T>
   requires wraps<T>
 TENURE_KERNEL_INLINE constexpr T abs(T a) {
-  // Not a < 0 ? -a : a, of which g++ makes two instructions more where -a wraps.
+  // Not a < 0 ? -a : a, because g++ needs two more instructions for it if -a wraps.
   using word = std::make_unsigned_t<T>;
   const word sign = static_cast<word>(a < 0 ? -1 : 0);
   return static_cast<T>((static_cast<word>(a) ^ sign) - sign);
@@ -62,9 +62,9 @@ TENURE_KERNEL_INLINE constexpr T remainder(T x, T y) {
   const T r = fmod(x, y);
   return r != T(0) && (r < T(0)) != (y < T(0)) ? static_cast<T>(r + y) : r;
 }
-/// Whether a double has this number exactly, and its neighbours too. (2^53 + 1 would be rounded to 2^53.)
+/// Whether a double represents n and its neighbours exactly. (2^53 + 1 would be rounded to 2^53.)
 constexpr bool is_exact_in_double(std::int64_t n) { return -(std::int64_t{1} << 53) < n && n < std::int64_t{1} << 53; }
-/// 1, or 1/2 where b - a is beyond the range of T: the difference of both times it is a number of T. It does not overflow in constant evaluation.
+/// 1, or 1/2 if b - a is beyond the range of T. The difference of the scaled numbers is in range. Constant evaluation of this meets no overflow.
 template <class T>
 constexpr T scale_of_difference(T a, T b) {
   const T half = b / 2 - a / 2;
@@ -81,10 +81,10 @@ TENURE_KERNEL_INLINE constexpr T floor_divide(T x, T y) {
   return r != T(0) && (r < T(0)) != (y < T(0)) ? static_cast<T>(q - T(1)) : q;
 }
 
-/// Whether To has the whole number x.
+/// Whether To represents the whole number x.
 template <class To, class From>
 constexpr bool holds(From x) { return static_cast<From>(static_cast<To>(x)) == x && (static_cast<To>(x) < To(0)) == (x < From(0)); }
-/// Whether To has all numbers of the type From.
+/// Whether To represents all numbers of the type From.
 template <class To, class From>
 inline constexpr bool holds_all = holds<To>(std::numeric_limits<From>::min()) && holds<To>(std::numeric_limits<From>::max());
 
@@ -93,12 +93,12 @@ TENURE_KERNEL_INLINE constexpr To convert(From x) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
     using limits = std::numeric_limits<To>;
     constexpr From least = static_cast<From>(limits::min()), past = static_cast<From>(limits::max() / 2 + 1) * From(2);
-    // Few processors have packets for 64 bits: there a branch that is nearly always right is cheapest.
+    // Few processors have packets of 64-bit integers. A branch that is nearly always predicted is cheapest there.
     if constexpr (sizeof(To) == 8) {
       if (__builtin_expect(x >= least && x < past, 1)) return static_cast<To>(x);
       return x >= past ? limits::max() : x < least ? limits::min() : To(0);
     }
-    // Clamped first, and without branches: so compilers make packets of it.
+    // x is clamped first, without branches, so that compilers vectorize this.
     constexpr bool is_exact = std::numeric_limits<From>::digits >= limits::digits;
     constexpr From last = is_exact ? static_cast<From>(limits::max()) : past - past * (std::numeric_limits<From>::epsilon() / 2);
     const From known = x == x ? x : From(0);
