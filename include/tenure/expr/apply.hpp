@@ -82,7 +82,7 @@ constexpr ir::builder* graph_of(const X& x) {
   else return nullptr;
 }
 
-/// Whether X is what a factory returns. In a trace such a tensor may be a constant.
+/// Whether X has the type that a factory returns. In a trace a tensor of this type may be a constant.
 template <class X>
 inline constexpr bool may_be_constant = false;
 template <class T, class S>

@@ -132,7 +132,7 @@ constexpr auto to_operand(const X& x) {
     constexpr bool tracked = requires_grad_v<X> && Reached, strided = ownership_of_v<X> != ownership::owning;
     using operand_type = captured<element_t<X>, shape_of_t<X>, strided, tracked, device_of_t<X>>;
     if constexpr (may_be_constant<X>) {
-      if (std::is_constant_evaluated()) {  // without memory: what a factory made, or nothing, which constant_expression() refuses
+      if (std::is_constant_evaluated()) {  // no memory: the constant of a factory, or no storage, which constant_expression() refuses
         if (!__builtin_constant_p(bool(tensor_access::storage(x)))) return operand_type{nullptr, {}, 0, shape_of_t<X>::value, {}, {}};
         return operand_type{nullptr, tensor_access::storage(x), 0, x.extents(), {}, {}};
       }
@@ -179,7 +179,7 @@ class lazy : public movement_members<lazy<Operation, Operand...>>, public reduct
   static constexpr bool is_tracked = (detail::is_tracked_operand<Operand> || ...);  // make_lazy() made constants of operands that no gradient reaches
   static constexpr unsigned devices = (0u | ... | Operand::devices);
   using device_type = typename detail::device_of_bits<devices>::type;
-  /// The type of the tensor with its value.
+  /// The type of a tensor with the value of this expression.
   using tensor_type = tensor<element_type, shape_type, ownership::owning, is_tracked ? role::node : role::constant, access::read_write, device_type>;
 
   constexpr explicit lazy(Operand... x) : operands_(std::move(x)...) {}
@@ -197,8 +197,8 @@ class lazy : public movement_members<lazy<Operation, Operand...>>, public reduct
   constexpr const std::tuple<Operand...>& operands() const { return operands_; }
   std::tuple<Operand...>& operands() { return operands_; }
 
-  /// The extents of the value, under two names; the extent of one axis, in [0, rank); and the number of elements. They compute no
-  /// elements. Throw shape_error if run-time extents of the operands do not fit.
+  /// The extents of the value, under two names; the extent of one axis, in [0, rank); and the number of elements. These functions compute no
+  /// elements. They throw shape_error if run-time extents of the operands do not fit.
   constexpr tenure::extents extents() const {
     if constexpr (shape_type::is_static) return shape_type::value;
     else return extents_of(detail::later_phase{}, *this);
@@ -268,7 +268,7 @@ class lazy : public movement_members<lazy<Operation, Operand...>>, public reduct
       }
     }
   }
-  /// The same for any shape, given the cotangent of the result.
+  /// backward() for any shape, given the cotangent of the result.
   template <class C>
     requires(any_tensor<C> || expression<C>)
   void backward(const C& cotangent, bool retain = false) const {
@@ -335,7 +335,7 @@ constexpr const char* name_of_call() {
   else return "expression";
 }
 
-/// Throws where a whole number beside integers is outside of their type, as PyTorch does. It would wrap around.
+/// Throws if a plain integer beside integers does not fit their type, as PyTorch does. Without this it would wrap around.
 template <class Operation, class... All, class X>
 constexpr void check_number([[maybe_unused]] const X& x) {
   if constexpr (scalar<X> && std::is_integral_v<X>) {

@@ -23,11 +23,11 @@ inline constexpr bool always_false = false;
 template <class I>
 concept traced_integer = traces<I> && std::is_integral_v<typename I::element_type> && I::shape_type::rank == 0;
 
-/// The std::tuple_size of a value, which auto [a, b] = x asks for.
+/// The std::tuple_size of a traced value or an expression. auto [a, b] = x asks for it.
 template <class X>
 struct is_one_value {
   static_assert(always_false<X>, "tenure: auto [a, b]: there is one value here: topk gives elements and argtopk positions, value_and_grad gives a pair, rows are x[0], x[1]");
-  static const std::size_t value;  // no constant, so that the compiler looks no further, for a get()
+  static const std::size_t value;  // not a constant, so that the compiler does not go on to look for get()
 };
 }
 
