@@ -178,10 +178,10 @@ auto from_dlpack(M* m) {
     extents strides = row_major(s);
     if (v.strides != nullptr)
       for (int i = 0; i < s.rank; ++i) strides[i] = v.strides[i];
-    // With the strides that are allowed no address overflows.
+    // With this limit, and the limits on strides, no address overflows.
     if (constexpr std::uint64_t most = std::uint64_t{1} << 59; v.data != nullptr && v.byte_offset > most)
       throw ownership_error("tenure: from_dlpack: byte_offset " + std::to_string(v.byte_offset) + " reaches beyond any memory");
-    // No number is added to a null pointer, so that it is refused, or stands for no elements.
+    // Nothing is added to a null pointer: it is refused, or stands for no elements.
     auto* const first = v.data == nullptr ? nullptr : reinterpret_cast<T*>(static_cast<std::byte*>(v.data) + v.byte_offset);
     return detail::borrow<Shape>(first, s, strides, [m](void* data, std::size_t bytes) { return detail::borrow_storage(data, bytes, detail::dlpack_deleter<M>{m}); });
   }

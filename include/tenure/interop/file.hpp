@@ -42,7 +42,7 @@ struct place {
   }
 };
 
-/// The place of a file. Throws if no file can have this path: the system would take what stands before a zero byte.
+/// The place of a file. Throws if no file can have this path: the system would use only the part before a zero byte.
 inline place place_of(std::string_view call, const std::filesystem::path& path) {
   const std::string& name = path.native();
   if (name.empty()) place{call, "''"}.fail("the path is empty");

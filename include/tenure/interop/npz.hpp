@@ -2,8 +2,8 @@
 // .npz files: named arrays in a zip archive without compression, as numpy.savez writes them. NumPy reads the files written here.
 // Law: read_npz(p) after write_npz(p, arrays) gives the same arrays in the same order, bit for bit.
 // Errors: tenure::io_error, as in npy.hpp. A compressed archive (numpy.savez_compressed) is an error, and the message says so.
-// Cost: reading needs memory for one copy of the data. Writing needs none, but reads the data twice, because its CRC-32 is stored
-// before it.
+// Cost: reading needs memory for one copy of the data. Writing needs none, but reads the data twice, because its CRC-32 stands before the data in the
+// file.
 #pragma once
 
 #include <algorithm>
@@ -331,7 +331,7 @@ std::vector<std::byte> read_entry(File& file, const incoming& entry, const place
   return bytes;
 }
 
-/// Reads every array of `file`. That is a file, or in tests memory: it has size() and read(offset, count).
+/// Reads every array of `file`, which has size() and read(offset, count): a file, or memory in tests.
 template <class File>
 std::vector<array> read_archive(File& file, place where) {
   if (file.size() == 0) where.fail("empty");

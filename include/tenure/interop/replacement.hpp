@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A file that replaces another in one step. Until then it has the name of its target with ".tenure-part0" behind it, or the next number that no
+// A file that replaces another in one step. Before that it has the name of its target followed by ".tenure-part0", or by the next number that no
 // other save uses. Law: whenever the process or the machine stops, the target is the old file or the new one, whole.
-// A save holds a lock of its part, so a part that nobody has locked is left over from a save that was interrupted. The next save removes it, and
-// those with the numbers after its own.
+// A save holds a lock of its part. So a part without a lock is left over from a save that was interrupted. The next save removes this part, and the
+// parts with the numbers after its own.
 // Cost: two waits for the disk, one for the data and one for the name; about 8 ms on a disk of a cloud, nothing in memory (/dev/shm).
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace TENURE_NAMESPACE::interop::detail {
 
-/// An open file of the system. It is no std::FILE: a process that another thread forks would write what is buffered there when it ends.
+/// An open file of the system. It is not a std::FILE: if another thread forks, the new process would write the buffered data at its end.
 class descriptor {
  public:
   descriptor() = default;
@@ -106,7 +106,7 @@ class replacement {
     descriptor made(name, O_WRONLY | O_CREAT | O_EXCL);  // O_EXCL fails if the file exists, so two writers never share one
     if (!made && last_error() != std::errc::file_exists) where_.fail("cannot create '" + name + "'", last_error());
     if (!made) return false;
-    // Before the lock another save may have taken it for one that is left over: it removes it, or has done so.
+    // Before the lock another save may have taken this part for a left-over one: it removes the part, or has done so.
     const bool is_taken = !made.lock() && last_error() == std::errc::operation_would_block;
     if (is_taken || !made.is_named(name)) return false;
     file_ = std::move(made);

@@ -73,7 +73,7 @@ void for_each_saved(F&& f, X&... x) {
   if constexpr (are_named && are_trees) (for_each_named(x, any_tensor<std::remove_cv_t<X>> ? "array" : "", f), ...);
 }
 
-/// Throws if the file has a moment that a state in x has not: it is the state of another rule. `before` is the beginning of the names in x.
+/// Throws if the file has a moment that a state in x lacks: the file holds the state of another rule. `before` is the beginning of the names in x.
 template <class X>
 void check_moments(const std::string& path, const std::vector<interop::array>& arrays, const std::string& before, const X& x) {
   if constexpr (is_rule_state<X>) {
