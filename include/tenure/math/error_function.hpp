@@ -91,7 +91,7 @@ TENURE_KERNEL_LAYER P erfc(P x) {
   // erfc rounds to 0 from 27.23 (float: 10.06) on.
   const P a = at_most(abs(x), wide ? T(27.3) : T(10.2f));
   const detail::twin<P> q = detail::scaled_erfc(a), square = detail::two_product(a, a);
-  // -a^2 = n ln2 + r. All of e^r q but q itself is small, so that the roundings of r and q would be seen in the result.
+  // -a^2 = n ln2 + r. e^r q is q.hi and small terms, so that the roundings of r and q would show in the result: both are sums of two numbers.
   using L = detail::layout<P>;
   const P n = detail::exp_reduce(neg(square.hi)).n;
   const detail::twin<P> r = detail::fast_two_sum(fma(n, set1<P>(-L::ln2_high), neg(square.hi)), neg(fma(n, set1<P>(L::ln2_low), square.lo)));

@@ -106,8 +106,8 @@ TENURE_KERNEL_INLINE P within(P x, scalar_of<P> bound) {
 // e^x by a table, for 512-bit registers, where the table lookup is one permutation. n counts sixteenths and |r| <= ln2/32, so that
 // the polynomial needs half the terms. It is a Remez fit, weighted for the relative error of e^r (double 2^-56.2, float 2^-29.2).
 // Precise adds the rest of the table entry: 0.6 ulp instead of 1.3, for one more permutation.
-// x may be any value. For large |x|, inf and NaN the result depends on n alone, because r is clamped to where the polynomial is
-// positive. `low` is added to x: numbers below an ulp of x, or anything where x is so large.
+// x may be any value. For large |x|, inf and NaN the result depends on n alone, because r is clamped to where the polynomial is positive. `low` is
+// added to x. It is below an ulp of x, or any number if |x| is so large.
 template <bool Precise, class P, class... Low>
 TENURE_KERNEL_INLINE P exp_by_table(P x, Low... low) {
   using T = scalar_of<P>;

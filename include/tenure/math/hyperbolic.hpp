@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // tanh, sinh, cosh, computed from h = (e^|x| - 1)/2, which keeps the relative accuracy near 0.
 // Law: at most 2 ulp; tanh and sinh are odd and keep -0, cosh is even; infinities and NaN as in the C library.
-// Cost: an expm1 and one division. With AVX-512 tanh looks up a power of two, or for float the polynomial of a piece, and sinh
-// for float
-//       has no division. sinh and cosh also compute the case of large |x|, without a branch.
+// Cost: an expm1 and one division. With AVX-512 tanh looks up a power of two, or for float the polynomial of a piece, and sinh for float has no
+// division. sinh and cosh also compute the case of large |x|, without a branch.
 #pragma once
 
 #include <tenure/math/exponential.hpp>

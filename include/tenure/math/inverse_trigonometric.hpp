@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// asin, acos: an odd polynomial for |x| <= 1/2; above, acos x = 2 asin(sqrt((1 - x) / 2)). atan, atan2: |x| is reduced to [0, tan(pi/8)] by atan x = pi/4 + atan((x-1)/(x+1)) = pi/2 - atan(1/x), then an odd polynomial
-// follows.
+// asin, acos: an odd polynomial for |x| <= 1/2; above, acos x = 2 asin(sqrt((1 - x) / 2)). atan, atan2: |x| is reduced to [0, tan(pi/8)] by atan x =
+// pi/4 + atan((x-1)/(x+1)) = pi/2 - atan(1/x). An odd polynomial follows.
 // Law: at most 2 ulp; asin and atan are odd and keep -0; beyond [-1, 1] asin and acos are NaN; for zeros and infinities atan2 gives the results
 // of the C library.
 // Cost: a square root for asin and acos, one division for atan, two for atan2.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A number, or a packet with one number in each lane, with the operators of a number. Code that is written with it computes one sample, or as many
-// samples as a packet has lanes, with the same bits: each operation is rounded alike.
+// A number, or a packet with one number in each lane, with the operators of a number. Code written with this type computes one sample, or one sample
+// in each lane, with the same bits: each operation is rounded alike.
 #pragma once
 
 #include <tenure/math/packet/arithmetic.hpp>
@@ -41,10 +41,10 @@ TENURE_KERNEL_INLINE lanes<P> abs(lanes<P> a) { return abs(a.value); }
 template <class P>
 TENURE_KERNEL_INLINE lanes<P> sqrt(lanes<P> a) { return sqrt(a.value); }
 
-/// Whether it holds in any lane.
+/// Whether the comparison is true in any lane.
 template <class P>
 TENURE_KERNEL_INLINE bool any(lanes_choice<P> c) { return any<P>(c.mask); }
-/// Exchanges a and b in the lanes where it holds.
+/// Exchanges a and b in the lanes where `where` is true.
 template <class P>
 TENURE_KERNEL_INLINE void exchange(lanes_choice<P> where, lanes<P>& a, lanes<P>& b) {
   const P first = a.value;

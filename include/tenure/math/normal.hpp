@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// e^(xy), and the distribution function of the standard normal distribution: for x = -a < 0 it is e^(-a^2 / 2) H / (sqrt(2 pi) a H + G) with
-// polynomials H and G of a, and 1 less that for x > 0. The exponentials are of a product, whose rounding error alone would be hundreds of ulp of the
-// result. So the product is the sum of two numbers.
+// e^(xy), and the distribution function of the standard normal distribution. For x = -a < 0 it is e^(-a^2 / 2) H / (sqrt(2 pi) a H + G) with
+// polynomials H and G of a; for x > 0 it is 1 minus the value at -x. The rounding error of the product in the exponent alone would be hundreds of ulp
+// of the result. So the product is the sum of two numbers.
 // Law: at most 3 ulp, and 5 for normal_cdf, also for tiny and subnormal results. NaN gives NaN; normal_cdf is 0 and 1 at the infinities.
 // Cost: that of exp and a few steps more; normal_cdf: 21 steps (float: 10) and a division more. In a kernel that also computes the density, which is
 // exp_of_product(x, x * -0.5) / sqrt(2 pi), both share the exponential.

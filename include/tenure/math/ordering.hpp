@@ -24,7 +24,8 @@ TENURE_KERNEL constexpr bool stands_before(const T* row, std::int64_t stride, bo
   return below || above ? (descending ? above : below) : i < j;
 }
 
-/// A number of 32 bits or less as an unsigned integer in the same order: for floats the bits, with the sign turned round.
+/// A number of 32 bits or less as an unsigned integer in the same order. For a float: the bits with the sign bit inverted, or all inverted if it is
+/// negative.
 template <class T>
 constexpr std::uint32_t sort_key(T x) {
   if constexpr (std::is_floating_point_v<T>) {

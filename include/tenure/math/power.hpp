@@ -77,7 +77,7 @@ TENURE_KERNEL_LAYER P pow(P x, P y) {
   const P zero = set1<P>(T(0)), one = set1<P>(T(1)), infinite = set1<P>(inf);
   const P a = abs(x);
   const mask_of<P> root = eq(a, zero);
-  P value = detail::pow_positive(select(root, one, a), y);  // the logarithm of 0 would set the flag of an error
+  P value = detail::pow_positive(select(root, one, a), y);  // the logarithm of 0 would raise a floating-point exception flag
   const mask_of<P> down = lt(y, zero);
   value = select(root, select(down, infinite, zero), value);
   value = select(eq(a, infinite), select(down, zero, infinite), value);

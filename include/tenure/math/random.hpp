@@ -177,8 +177,8 @@ namespace TENURE_NAMESPACE::TENURE_LANES(math) {
   }
   }  // namespace detail
 
-  /// A number with the standard normal distribution from the same bits as random_unit: the quantile at its value plus a quarter of
-  /// the distance of two values, so that neither 0 nor 1 is one.
+  /// A number with the standard normal distribution from the same bits as random_unit: the quantile at the value of random_unit plus a quarter of the
+  /// distance of two values, so that the argument is neither 0 nor 1.
   template <class P>
   TENURE_KERNEL_LAYER P random_normal(P bits) {
     using T = scalar_of<P>;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// The derivatives of sigmoid and tanh: e / (1 + e)^2 with e = e^-|x|, and 4 e / (1 + e)^2 with e = e^-2|x|. The first is written with sigmoid: a kernel
-// that computes both shares most steps. The second shares nothing with tanh, whose value it does not wait for.
+// The derivatives of sigmoid and tanh: e / (1 + e)^2 with e = e^-|x|, and 4 e / (1 + e)^2 with e = e^-2|x|. The first is written with sigmoid: a
+// kernel that computes both shares most steps. The second shares nothing with tanh, so it does not wait for the value of tanh.
 // Law: at most 5 ulp, also where it is tiny or subnormal; even; 0 at the infinities.
-// Cost: that of sigmoid and four steps more, or these four alone; that of exp, a division and three steps.
+// Cost: sigmoid_slope is a sigmoid and four steps, or only the four beside a sigmoid; tanh_slope is an exp, a division and three steps.
 #pragma once
 
 #include <tenure/math/exponential.hpp>

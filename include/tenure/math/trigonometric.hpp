@@ -75,9 +75,9 @@ struct reduced_angle {
   return {sum * signed_scale, (rests - (sum - leading)) * signed_scale, odd};
 }
 
-// pi = one + two + three + four. With fma there are three parts. x and n pi_one have the same last place, so the first step of x - n pi is exact, and
-// the rounding error of each later step is relative to its result. All parts are positive, so that -0 is kept. Without fma the first three
-// parts have so few digits that their product with n is exact.
+// pi = one + two + three + four. With fma there are three parts. x and n * one have the same last place, so the first step of x - n pi is exact, and
+// the rounding error of each later step is relative to its result. All parts are positive, so that -0 is kept. Without fma the first three parts have
+// so few digits that their product with n is exact.
 template <class T>
 struct pi {
   static constexpr bool wide = sizeof(T) == 8;
@@ -162,7 +162,7 @@ template <class P>
   }
 }
 
-// x = n pi/2 + r, as h pi + r with h the half of n.
+// x = n pi/2 + r = h pi + r, where h = n / 2.
 template <class P>
 TENURE_KERNEL_INLINE quarter_angle<P> reduce_to_quarter(P x) {
   using T = scalar_of<P>;

@@ -11,9 +11,9 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
-// clang does not contract a*b + c here. With `#pragma clang fp contract(fast)` it did where product and sum stood in one basic block. The
-// loop of a kernel and its end differ in their blocks, so an element had other bits in another place (laws/run_time.cpp, AVX2).
-// It had saved 3 % of a gradient and 7 % of a softmax.
+// clang does not contract a*b + c here. With `#pragma clang fp contract(fast)` it did where product and sum stood in one basic block. The loop of a
+// kernel and its end differ in their blocks, so an element had other bits in another place (laws/run_time.cpp, AVX2). The pragma saved 3 % of a
+// gradient and 7 % of a softmax.
 
 template <class P>
 TENURE_KERNEL_INLINE P add(P a, P b) {

@@ -18,7 +18,7 @@ TENURE_KERNEL_INLINE P horner_steps(P x, const T (&c)[N], std::index_sequence<I.
   return sum;
 }
 
-// g++ may make another version of a lambda with fewer arguments, which it then does not inline: these are functions.
+// These are functions and not lambdas: g++ may clone a lambda with fewer arguments, and then it does not inline the clone.
 template <class P, class T, std::size_t N, std::size_t... I>
 TENURE_KERNEL_INLINE void half_steps(P z, const T (&c)[N], P (&sum)[2], std::index_sequence<I...>) {
   ((sum[(N - 3 - I) & 1] = fma(sum[(N - 3 - I) & 1], z, set1<P>(c[N - 3 - I]))), ...);
