@@ -22,7 +22,7 @@ struct block_axis {
 /// A block of a value, by axes. A dynamic_slice puts no constant start into a block: it takes a slice instead.
 struct block {
   ir::array<block_axis> axes;
-  int last = -1;      // the last axis that is not whole
+  int last = -1;       // the last axis that is not whole
   int positioned = 0;  // the number of axes that are not whole
 
   constexpr int first() const {

@@ -139,7 +139,7 @@ constexpr ops::value refuse_range(ops::value x, int axis, const ir::diagnostic& 
   x.graph->refuse(why);
   return ops::sliced(x, axis, 0, 0, 1);
 }
-/// A range by bounds that are not template arguments. A range of constants outside its axis is noted in the graph. Others are checked at the call.
+/// A range whose bounds are not template arguments. A constant range outside its axis is noted in the graph. Other ranges are checked at the call.
 constexpr ops::value subscript_range(ops::value x, int axis, std::int64_t first, std::int64_t last, std::int64_t step) {
   ir::builder& g = *x.graph;
   const std::int64_t extent = x.shape()[axis];
