@@ -37,7 +37,7 @@ constexpr void verify_indexed(rule_check& c, int k, const extents& table, const 
   verify_bounded(c, k);
 }
 
-// ---- for a batch of samples, each with its own indices: the axes of all samples in one row ----
+// ---- for a batch of samples, each with its own indices: the indexed axes of all samples become one axis ----
 
 /// The samples of x, with the axis of the samples and the axis of n elements merged into one: [samples * n, other axes].
 template <class B>
