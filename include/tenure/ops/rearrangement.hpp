@@ -75,9 +75,9 @@ struct pad {
 namespace detail {
 /// Applies operations one after the other.
 template <class First, class... Rest, class X>
-constexpr auto in_iteration(const X& x) {
+constexpr auto one_after_another(const X& x) {
   if constexpr (sizeof...(Rest) == 0) return First::trace(x);
-  else return in_iteration<Rest...>(First::trace(x));
+  else return one_after_another<Rest...>(First::trace(x));
 }
 template <int At>
 struct reversed {
@@ -100,14 +100,14 @@ struct flip {
     static_assert(sizeof...(A) > 0, "tenure: flip: no axis is named");
     if constexpr (sizeof...(A) == 0) return x;
     else if constexpr (!(axis_position<flip, X::shape_type::rank, A>::is_inside && ...)) return x;
-    else return in_iteration<axis_position<flip, X::shape_type::rank, A>::value...>(x);
+    else return one_after_another<axis_position<flip, X::shape_type::rank, A>::value...>(x);
   }
 
  private:
   template <int... At, class X>
-  static constexpr auto in_iteration(const X& x) {
+  static constexpr auto one_after_another(const X& x) {
     static_assert(are_distinct<At...>, "tenure: flip: an axis is named twice");
-    return detail::in_iteration<detail::reversed<At>...>(x);
+    return detail::one_after_another<detail::reversed<At>...>(x);
   }
 };
 
@@ -139,14 +139,14 @@ struct roll_axes<axis_list<A...>, Shift...> {
     static_assert(are_pairs, "tenure: roll: the number of shifts differs from the number of axes");
     if constexpr (!are_pairs) return x;
     else if constexpr (!(axis_position<roll<A, Shift>, X::shape_type::rank, A>::is_inside && ...)) return x;
-    else return in_iteration<axis_position<roll<A, Shift>, X::shape_type::rank, A>::value...>(x);
+    else return one_after_another<axis_position<roll<A, Shift>, X::shape_type::rank, A>::value...>(x);
   }
 
  private:
   template <int... At, class X>
-  static constexpr auto in_iteration(const X& x) {
+  static constexpr auto one_after_another(const X& x) {
     static_assert(are_distinct<At...>, "tenure: roll: an axis is named twice");
-    return detail::in_iteration<roll<At, Shift>...>(x);
+    return detail::one_after_another<roll<At, Shift>...>(x);
   }
 };
 
