@@ -20,13 +20,13 @@ namespace detail {
 template <class F>
 [[gnu::noinline]] void call_with(const F& f, void* memory) { f(memory); }
 template <std::size_t Bytes, class F>
-[[gnu::cold, gnu::noinline]] void call_with_stack(const F& f) {
+[[gnu::noinline]] void call_with_stack(const F& f) {
   alignas(64) std::byte memory[Bytes];
   call_with(f, memory);
 }
 }  // namespace detail
 
-/// Calls f with `bytes` bytes, at most Most, aligned to 64, or with null for 0 bytes.
+/// Calls f with Most bytes, aligned to 64, or with null if `bytes` is 0. `bytes` is at most Most.
 template <std::size_t Most, class F>
 void with_borrowed_memory(std::int64_t bytes, const F& f) {
   if (bytes == 0) return detail::call_with(f, nullptr);

@@ -91,8 +91,8 @@ struct memory_plan : program_detail::placement<Program> {
     if (ops::is_opaque(s.op))
       return ops::opaque_operations::visit(s.op, [&]<class Record>() {
         visit_floating(s.type, [&]<class T>(element_tag<T>) {
-          const samples_need need = need_of_samples<Record, T>(operation);
-          want_for_threads(need.workspace, need.blocks);
+          const detail::samples<Record, T> all(operation);
+          want_for_threads(all.workspace(), all.blocks());
         });
       });
     if (is_attention(s.op))

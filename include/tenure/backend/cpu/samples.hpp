@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Operations on the samples of a batch (ops/opaque): as many samples at a time as a packet has lanes, in memory where the elements of a packet of samples
 // stand together. Where a batch is smaller than a packet or a sample is large, one sample after the other.
-// The memory of the result is that of no operand: a plan writes over an operand only where a record says that it changes it, and these change none.
+// The result never has the memory of an operand: a plan writes over an operand only if a record says that it changes this operand. No record here does.
 // Law: a sample has the same bits in a packet and alone, and on each thread.
 #pragma once
 
@@ -36,11 +36,16 @@ class samples {
     in_lanes_ = lanes > 1 && 2 * count_ >= lanes && bytes_of_packet <= packet_bytes;
   }
 
-  /// The bytes of memory that one thread needs.
-  constexpr std::int64_t workspace() const { return elements(in_lanes_) * (in_lanes_ ? lanes : 1) * static_cast<std::int64_t>(sizeof(T)) + 64; }
+  /// The bytes of memory that one thread needs, in whole lines of the cache.
+  constexpr std::int64_t workspace() const { return (elements(in_lanes_) * (in_lanes_ ? lanes : 1) * static_cast<std::int64_t>(sizeof(T)) + 127) / 64 * 64; }
   /// The packets of samples, or the samples: what a thread computes at a time.
   constexpr std::int64_t tasks() const { return in_lanes_ ? (count_ + lanes - 1) / lanes : count_; }
   constexpr std::int64_t work() const { return count_ * (size_[0] + result_) * sizes_[0]; }
+  /// The blocks of work, of some microseconds each. A step of less work is one block.
+  constexpr std::int64_t blocks() const {
+    const std::int64_t wanted = work() / 16384, most = max_blocks < tasks() ? max_blocks : tasks();
+    return wanted < most ? wanted : most;
+  }
 
   void run_task(void* const* pointer, std::int64_t task, void* memory) const {
     auto* const at = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(memory) + 63) & ~std::uintptr_t(63));
@@ -158,27 +163,12 @@ struct sample_blocks {
 
 }  // namespace detail
 
-/// The bytes of memory that one thread needs for a step, and the number of blocks of work.
-struct samples_need {
-  std::int64_t workspace = 0, blocks = 0;
-};
-/// Blocks of some microseconds. A step of less work is one block.
-constexpr std::int64_t sample_block_work = 16384;
-
-template <class Record, class T>
-constexpr samples_need need_of_samples(const opaque_operation& o) {
-  const detail::samples<Record, T> all(o);
-  const std::int64_t wanted = all.work() / sample_block_work, blocks = wanted < max_blocks ? wanted : max_blocks;
-  return {(all.workspace() + 63) / 64 * 64, blocks < all.tasks() ? blocks : all.tasks()};
-}
-
 template <class Record, class T>
 void samples_step(void* const* p, const opaque_operation& o, void* scratch, [[maybe_unused]] executor* on) {
   const detail::samples<Record, T> all(o);
-  const samples_need need = need_of_samples<Record, T>(o);
   const std::int64_t tasks = all.tasks();
-  if (on != nullptr && need.blocks > 1 && on->gains_by(all.work())) {
-    detail::sample_blocks<Record, T> blocks{all, p, static_cast<char*>(scratch), need.workspace, tasks, detail::ceil_div(tasks, need.blocks)};
+  if (on != nullptr && all.blocks() > 1 && on->gains_by(all.work())) {
+    detail::sample_blocks<Record, T> blocks{all, p, static_cast<char*>(scratch), all.workspace(), tasks, detail::ceil_div(tasks, all.blocks())};
     return on->run(static_cast<int>(detail::ceil_div(tasks, blocks.of_block)), &detail::sample_blocks<Record, T>::run, &blocks);
   }
   for (std::int64_t t = 0; t < tasks; ++t) all.run_task(p, t, scratch);
