@@ -85,8 +85,7 @@ constexpr std::int64_t size_of(dtype d) { return detail::row_of(d).bytes; }
 /// The name of the type in printed tensors and in messages. It is NumPy's name.
 constexpr const char* name_of(dtype d) { return detail::row_of(d).name; }
 
-/// The element type in which an operation on both types computes: the later one in PyTorch's order, which is that of the
-/// enumerators.
+/// The element type in which an operation on both types computes. It is the later one of both in the order of the enumerators, as in PyTorch.
 constexpr dtype promote(dtype a, dtype b) { return a < b ? b : a; }
 
 /// Calls f with element_tag<T>, where T is the C++ type of d, and returns its result. It turns a dtype known at run time into a type.

@@ -22,7 +22,7 @@ constexpr traced<T, Shape> refused_constant(ir::builder& g) {
   g.refuse({ir::diagnostic::kind::capture});
   return zeros_after_error<T, Shape>(g);
 }
-/// linspace with n elements, at the positions i, which are doubles. The values are those that linspace computes in memory.
+/// The elements i of linspace with n elements. The positions i are doubles. A trace computes the same bits as linspace in memory.
 constexpr ops::value evenly_spaced(const ops::value& i, const constant_block& elements, std::int64_t n, dtype type) {
   const double scale = number::scale_of_difference(elements.first, elements.last), from = elements.first * scale, distance = elements.last * scale - from;
   const auto scaled_back = [&](const ops::value& x) { return scale == 1 ? x : x * (1 / scale); };

@@ -2,8 +2,8 @@
 // train_step(loss, rule, micro_batches<N>): one step of the rule, with the gradients of N parts of the data, one part after the other. The parts
 // are a loop in the graph. Its body computes one part, and adds the gradients to its carry in place. Law: loss, model and state are those of the
 // step with all data at once, up to rounding, where the loss is a mean over samples. Only an argument with one row for each sample is cut. Any
-// other array needs a mark that says what a part gets of it, because a guess would change the loss. Cost: the memory between forward and backward
-// is that of one part. The gradients take three times the memory of the model: their sum, the zeros at the start, and the gradients of a part. The
+// other array needs a mark that says what a part gets of it, because a guess would change the loss. Cost: between forward and backward
+// only one part takes memory. The gradients take three times the memory of the model: their sum, the zeros at the start, and the gradients of a part. The
 // loop reads the weights N times.
 #pragma once
 

@@ -411,8 +411,8 @@ struct watched {
 
 /// While an object `const tn::debug_nans_scope scope;` lives, a computation of this thread that makes a NaN or an infinity throws nan_error before it
 /// writes anything. The scope watches expressions, in-place operators, compiled functions, training steps and backward(), on the CPU, with all threads
-/// of the call. The message is that of debug_nans(f), with the line of the scope. An infinity that an operand has already, such as -inf in a mask, may
-/// be passed on; a NaN may not. Compile all units of the program with -DTENURE_DEBUG_NANS=1: without it calls do not look for a scope, and this class
+/// of the call. The error has the message of debug_nans(f), and the line of the scope. An operand may already hold an infinity, such as -inf in a
+/// mask, and a result may repeat it. A NaN may not be repeated. Compile all units of the program with -DTENURE_DEBUG_NANS=1: without it calls do not look for a scope, and this class
 /// does not compile. Not watched: calls on a GPU and in .cu files, training steps with a group, fill_ and factories. Scopes end in the reverse order
 /// of their beginning, on the thread where they began.
 class [[nodiscard]] debug_nans_scope {

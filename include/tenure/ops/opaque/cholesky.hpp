@@ -94,7 +94,7 @@ struct cholesky {
 namespace TENURE_NAMESPACE {
 
 /// The lower triangular l with l l^T = a, for a symmetric positive definite a of shape (..., n, n): one factor for each index of the batch. Only the lower
-/// triangle of a is read. Its gradient is symmetric, and its derivative in a direction is that of the symmetric part of the direction. Where a matrix is not
+/// triangle of a is read. The gradient is symmetric. The derivative in a direction x is the derivative in the direction (x + x^T) / 2. Where a matrix is not
 /// positive definite, l is NaN from the failing column on, and the other matrices of the batch are right. a has a floating element type.
 /// Source: Golub and Van Loan, Matrix Computations, 4.2. Cost: n^3 / 3 operations a matrix. It is meant for small n and many matrices.
 template <operand A> constexpr auto cholesky(const A& a) { return apply<ops::cholesky>(a); }
