@@ -263,7 +263,7 @@ TEST_CASE("an operation on samples finds the memory that it asks for, in packets
     for (int d = 0; d < 3; ++d) o.in[0].extent[d] = extent[d], o.in[0].stride[d] = strides[d];
     std::vector<double> x(static_cast<std::size_t>(samples * n * m * stride)), sums(static_cast<std::size_t>(samples * m));
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * i % 97);
-    std::vector<char> memory(static_cast<std::size_t>(tn::cpu_backend::need_of_samples<sums_of_columns, double>(o).workspace));
+    std::vector<char> memory(static_cast<std::size_t>(tn::cpu_backend::detail::samples<sums_of_columns, double>(o).workspace()));
     void* const pointers[] = {x.data(), sums.data()};
     tn::cpu_backend::samples_step<sums_of_columns, double>(pointers, o, memory.data(), nullptr);
     for (std::int64_t s = 0; s < samples; ++s)
