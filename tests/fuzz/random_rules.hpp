@@ -409,7 +409,7 @@ class rule_generator : public generator {
     std::vector<double> bounds;
     const function f = grow_function(part::derivative, arguments, bounds);
     ids wrt;
-    for (const entry& e : arguments) wrt.push_back(passes::annotations::variable(g, e.x.id));
+    for (const entry& e : arguments) wrt.push_back(passes::custom_derivatives::variable(g, e.x.id));
     const ids y = floating_of(called(f, wrt).results);
     if (y.size() == 0) return;
     const bool goes_forward = !twice && !o_.no_forward && dice_.chance(0.5);
