@@ -208,12 +208,12 @@ class Site:
         by_name = header.startswith("interop/") or header == "optim/groups.hpp"
         if "/" not in header or by_name:
             return header
-        single = {"transform/profile.hpp": "profile.hpp",
-            "transform/debug_nans.hpp": "debug_nans.hpp",
+        single = {"inspect/profile.hpp": "profile.hpp",
+            "inspect/debug_nans.hpp": "debug_nans.hpp",
             "optim/debug_nans.hpp": "debug_nans.hpp", "eager/debug_nans.hpp": "debug_nans.hpp",
-            "transform/html.hpp": "picture.hpp",
-            "transform/dot.hpp": "picture.hpp",
-            "transform/picture.hpp": "picture.hpp", "optim/profile.hpp": "profile.hpp", "storage/cuda/stream.hpp": "cuda.hpp"}
+            "inspect/html.hpp": "picture.hpp",
+            "inspect/dot.hpp": "picture.hpp",
+            "inspect/picture.hpp": "picture.hpp", "optim/profile.hpp": "profile.hpp", "storage/cuda/stream.hpp": "cuda.hpp"}
         if header == "distributed/nccl.hpp":
             return "nccl.hpp"
         return "mpi.hpp" if header.startswith("distributed/") else single.get(header, "tenure.hpp")

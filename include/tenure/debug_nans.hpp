@@ -6,4 +6,4 @@
 
 #include <tenure/eager/debug_nans.hpp>
 #include <tenure/optim/debug_nans.hpp>
-#include <tenure/transform/debug_nans.hpp>
+#include <tenure/inspect/debug_nans.hpp>

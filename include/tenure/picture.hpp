@@ -7,5 +7,5 @@
 #include <tenure/tenure.hpp>
 
 #include <tenure/optim/names.hpp>
-#include <tenure/transform/dot.hpp>
-#include <tenure/transform/html.hpp>
+#include <tenure/inspect/dot.hpp>
+#include <tenure/inspect/html.hpp>

@@ -6,4 +6,4 @@
 #include <tenure/tenure.hpp>
 
 #include <tenure/eager/print.hpp>
-#include <tenure/transform/print.hpp>
+#include <tenure/inspect/print.hpp>

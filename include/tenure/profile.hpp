@@ -5,4 +5,4 @@
 #include <tenure/tenure.hpp>
 
 #include <tenure/optim/profile.hpp>
-#include <tenure/transform/profile.hpp>
+#include <tenure/inspect/profile.hpp>

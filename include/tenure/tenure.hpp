@@ -10,7 +10,8 @@
 //   program/             the one splice, values -> types
 //   kernels/             what runs on a GPU, as templates over an encoded program; beside include/
 //   backend/             reference (for tests), cpu (our engine, on Eigen's packets), cuda (kernels)
-//   transform/           what is compiled: compile, grad, vjp, jvp, loops and branches, models, plans
+//   transform/           what is compiled: compile, grad, vjp, jvp, loops and branches, models
+//   inspect/             what shows a plan: text, pictures, profiles, the first NaN
 //   eager/               what runs at once: evaluation, assignment, in-place updates, history and backward()
 //   optim/               optimizers
 //   distributed/         many processes, included by <tenure/mpi.hpp>
@@ -92,10 +93,11 @@
 #include <tenure/transform/init.hpp>
 #include <tenure/transform/jacobian.hpp>
 #include <tenure/transform/model.hpp>
-#include <tenure/transform/plan.hpp>
 #include <tenure/transform/root.hpp>
 #include <tenure/transform/tree_map.hpp>
 #include <tenure/transform/vmap.hpp>
+
+#include <tenure/inspect/plan.hpp>
 
 #include <tenure/eager/call_history.hpp>
 #include <tenure/eager/deepcopy.hpp>
@@ -106,7 +108,7 @@
 #include <tenure/tensor/no_print.hpp>
 #else
 #include <tenure/eager/print.hpp>
-#include <tenure/transform/print.hpp>
+#include <tenure/inspect/print.hpp>
 #endif
 
 #include <tenure/optim/adam.hpp>

@@ -19,10 +19,10 @@
 #include <tenure/distributed/collectives.hpp>
 #include <tenure/distributed/exchange.hpp>
 #include <tenure/distributed/sharded.hpp>
+#include <tenure/inspect/plan.hpp>
 #include <tenure/optim/rule.hpp>
 #include <tenure/transform/gradient.hpp>
 #include <tenure/transform/init.hpp>
-#include <tenure/transform/plan.hpp>
 
 namespace TENURE_NAMESPACE::mpi {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <tenure/eager/history.hpp>
-#include <tenure/transform/debug_nans.hpp>
+#include <tenure/inspect/debug_nans.hpp>
 
 namespace TENURE_NAMESPACE::detail {
 

@@ -14,7 +14,7 @@
 namespace TENURE_NAMESPACE::ir {
 
 #if TENURE_PROFILE_LINES
-/// A trace that runs at run time calls this function for each operation, with the number of the operation. transform/source_lines.hpp sets it.
+/// A trace that runs at run time calls this function for each operation, with the number of the operation. inspect/source_lines.hpp sets it.
 inline thread_local void (*after_traced)(std::int32_t location) = nullptr;
 inline void note_traced(std::int32_t location) {
   if (after_traced != nullptr) after_traced(location);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tenure/optim/names.hpp>
-#include <tenure/transform/debug_nans.hpp>
+#include <tenure/inspect/debug_nans.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {

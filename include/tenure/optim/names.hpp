@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tenure/optim/rule.hpp>
-#include <tenure/transform/names.hpp>
+#include <tenure/inspect/names.hpp>
 
 namespace TENURE_NAMESPACE::detail {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tenure/optim/rule.hpp>
-#include <tenure/transform/profile.hpp>
+#include <tenure/inspect/profile.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {

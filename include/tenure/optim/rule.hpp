@@ -256,7 +256,7 @@ class trainer {
     return {};
   }
 
-  /// One step, run by `runner`: see transform/call.hpp and transform/profile.hpp.
+  /// One step, run by `runner`: see transform/call.hpp and inspect/profile.hpp.
   template <class Runner, class Model, class State, class... Data>
   auto through(Runner& runner, Model& model, State& state, const Data&... data) const {
     if constexpr (is_possible<Model, State>()) {

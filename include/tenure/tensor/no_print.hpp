@@ -9,7 +9,7 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 template <class>
-struct printing;  // defined in transform/print.hpp; a file must include that header before the first use, because compilers remember the answer
+struct printing;  // defined in inspect/print.hpp; a file must include that header before the first use, because compilers remember the answer
 template <class X>
 concept lacks_printing = !requires { sizeof(printing<X>); };
 }  // namespace detail

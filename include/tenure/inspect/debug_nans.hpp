@@ -19,9 +19,9 @@
 #include <vector>
 
 #include <tenure/backend/reference/run.hpp>
+#include <tenure/inspect/formula.hpp>
 #include <tenure/passes/layout.hpp>
 #include <tenure/transform/compile.hpp>
-#include <tenure/transform/formula.hpp>
 
 namespace TENURE_NAMESPACE {
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include <tenure/core/error.hpp>
-#include <tenure/transform/labels.hpp>
-#include <tenure/transform/page.hpp>
+#include <tenure/inspect/labels.hpp>
+#include <tenure/inspect/page.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <tenure/transform/labels.hpp>
+#include <tenure/inspect/labels.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {

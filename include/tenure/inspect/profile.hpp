@@ -16,12 +16,12 @@
 #include <vector>
 
 #include <tenure/backend/cpu/limits.hpp>
+#include <tenure/inspect/plan.hpp>
+#include <tenure/inspect/print.hpp>
+#include <tenure/inspect/source_lines.hpp>
 #include <tenure/passes/print.hpp>
 #include <tenure/transform/compile.hpp>
 #include <tenure/transform/gradient.hpp>
-#include <tenure/transform/plan.hpp>
-#include <tenure/transform/print.hpp>
-#include <tenure/transform/source_lines.hpp>
 
 namespace TENURE_NAMESPACE {
 

@@ -91,7 +91,7 @@ class source_lines {
     std::string folder;  // or the single header
 
     library(const std::vector<std::vector<std::uintptr_t>>& stacks, const std::map<std::uintptr_t, lines>& known) {
-      constexpr std::string_view here = "transform/source_lines.hpp";
+      constexpr std::string_view here = "inspect/source_lines.hpp";
       if (stacks.empty() || stacks[0].empty() || known.at(stacks[0][0]).empty()) return;
       folder = known.at(stacks[0][0])[0].first;  // the file of after_traced()
       if (folder.ends_with(here)) folder.resize(folder.size() - here.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What the pictures of a plan show: a card for each step, or one for several equal steps; the values that go from card to card; the temporary
-// memory. transform/dot.hpp and transform/html.hpp draw it. It is computed at run time, and only if a picture is made.
+// memory. inspect/dot.hpp and inspect/html.hpp draw it. It is computed at run time, and only if a picture is made.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include <tenure/transform/formula.hpp>
-#include <tenure/transform/names.hpp>
-#include <tenure/transform/plan.hpp>
-#include <tenure/transform/profile.hpp>
+#include <tenure/inspect/formula.hpp>
+#include <tenure/inspect/names.hpp>
+#include <tenure/inspect/plan.hpp>
+#include <tenure/inspect/profile.hpp>
 
 namespace TENURE_NAMESPACE {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <tenure/transform/picture.hpp>
+#include <tenure/inspect/picture.hpp>
 
 namespace TENURE_NAMESPACE::detail {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include <tenure/passes/print.hpp>
-#include <tenure/transform/plan.hpp>
+#include <tenure/inspect/plan.hpp>
 
 namespace TENURE_NAMESPACE {
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include <tenure/inspect/names.hpp>
 #include <tenure/passes/print.hpp>
 #include <tenure/passes/roles.hpp>
-#include <tenure/transform/names.hpp>
 
 namespace TENURE_NAMESPACE::detail {
 

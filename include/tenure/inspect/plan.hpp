@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The cost of a compiled function, as constants that a test can assert: using plan = decltype(step.plan(w, x));
-// static_assert(plan::kernels() == 3). transform/print.hpp prints and draws a plan.
+// static_assert(plan::kernels() == 3). inspect/print.hpp prints and draws a plan.
 #pragma once
 
 #include <type_traits>
