@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Law: the work and the memory of a gradient do not grow by what nothing reads, in loops and branches; and it has no part in the value.
-// tests/fuzz/unread_test.cpp compares the values of random programs.
+// tests/fuzz/unread.cpp compares the values of random programs.
 #include "reference.hpp"
 
 #include <tenure/tenure.hpp>

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSL-1.0
 # cmake -DROOT=<dir> -DPROGRAMS=<list> -DFOLDER=<dir> -P readme.cmake
 # Law: each ```cpp block of README.md, docs/pytorch.md and docs/<number>-*.md stands word for word in some example or its folder, in the program of
-# tests/mixed_isa/dispatch or in tests/transform/pytorch_test.cpp, each ```text block in what the numbered examples print.
+# tests/mixed_isa/dispatch or in tests/transform/pytorch.cpp, each ```text block in what the numbered examples print.
 cmake_minimum_required(VERSION 3.22)
-file(GLOB sources "${ROOT}/examples/*.cpp" "${ROOT}/examples/*.cu" "${ROOT}/examples/*/*.?pp" "${ROOT}/tests/mixed_isa/dispatch/*.?pp" "${ROOT}/tests/transform/pytorch_test.cpp")
+file(GLOB sources "${ROOT}/examples/*.cpp" "${ROOT}/examples/*.cu" "${ROOT}/examples/*/*.?pp" "${ROOT}/tests/mixed_isa/dispatch/*.?pp" "${ROOT}/tests/transform/pytorch.cpp")
 set(code "")
 foreach(source IN LISTS sources)
   file(READ "${source}" content)

@@ -20,7 +20,7 @@ using array = tn::tensor<float, tn::shape<E...>>;
 /// The time of a line of this file, or -1.
 double seconds_of(const tn::call_profile& p, int line, bool is_backward = false) {
   for (const auto& q : p.places)
-    if (q.line == line && q.is_backward == is_backward && q.file.ends_with("lines_test.cpp")) return q.seconds;
+    if (q.line == line && q.is_backward == is_backward && q.file.ends_with("lines.cpp")) return q.seconds;
   return -1;
 }
 double sum_of(const tn::call_profile& p) {
@@ -84,7 +84,7 @@ TEST_CASE("the line of a slow operation, and that of its derivative, come first"
   CHECK(seconds_of(p, line_of_square, true) > 0);
   CHECK(sum_of(p) == Approx(sum_of_steps(p)));
 
-  const std::string text = to_text(p), line = "lines_test.cpp:" + std::to_string(begin + 2);
+  const std::string text = to_text(p), line = "lines.cpp:" + std::to_string(begin + 2);
   CHECK(text.find("  " + line + ": matmul\n") != std::string::npos);
   CHECK(text.find("  " + line + ", backward: matmul x2\n") != std::string::npos);
   const std::string page = to_html(tn::value_and_grad<0, 1>(loss).plan(w, x), {.times = p});
