@@ -183,22 +183,8 @@ constexpr node_id builder::add_control_flow(const control_flow& c, const array<n
 }
 
 constexpr node_id builder::result(node_id control_flow_id, int i) {
-  const graph_view g = view();
-  const control_flow& c = g.control_flow_of(g[control_flow_id]);
-  if (c.is_custom_derivative()) {
-    const node value = g[operand_at(g.nodes, g[control_flow_id].in[0], c.operand_of_result(i))];
-    return append({.op = opcode::result, .type = value.type, .arity = 1, .shape = value.shape, .in = {control_flow_id, none, none}, .attr = i});
-  }
-  const bool is_trip_count = c.counts_iterations && i == c.carries;
-  if (is_trip_count)
-    return append({.op = opcode::result, .type = dtype::int64, .arity = 1, .shape = intern({}), .in = {control_flow_id, none, none}, .attr = i});
-  const graph_view b = g.body_at(c.body_of_results());
-  const node& n = b[b.outputs[i]];
-  extents s;
-  if (c.what == control_flow::kind::scan && i >= c.carries) s.push_back(c.length);
-  for (int a = 0; a < shapes_[n.shape].rank; ++a) s.push_back(shapes_[n.shape][a]);
-  const dtype type = n.type;
-  return append({.op = opcode::result, .type = type, .arity = 1, .shape = intern(s), .in = {control_flow_id, none, none}, .attr = i});
+  const port_type made = type_of_result(view(), nodes_[control_flow_id], i);
+  return append({.op = opcode::result, .type = made.type, .arity = 1, .shape = intern(made.shape), .in = {control_flow_id, none, none}, .attr = i});
 }
 
 constexpr void builder::own_bodies() {

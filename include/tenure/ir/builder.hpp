@@ -4,7 +4,7 @@
 
 #include <tenure/ir/array.hpp>
 #include <tenure/ir/index.hpp>
-#include <tenure/ir/node.hpp>
+#include <tenure/ir/view.hpp>
 #include <tenure/ir/symbols.hpp>
 
 #if TENURE_PROFILE_LINES

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tenure/ir/array.hpp>
-#include <tenure/ir/node.hpp>
+#include <tenure/ir/view.hpp>
 
 namespace TENURE_NAMESPACE::ir {
 

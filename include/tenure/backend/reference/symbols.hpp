@@ -6,7 +6,7 @@
 
 #include <tenure/backend/reference/array.hpp>
 #include <tenure/core/error.hpp>
-#include <tenure/ir/node.hpp>
+#include <tenure/ir/view.hpp>
 
 namespace TENURE_NAMESPACE::reference {
 

@@ -75,6 +75,10 @@ class rule_check {
     rank_is(s, wanted.rank);
     for (int a = 0; a < s.rank && found.ok(); ++a) extent_is(s[a], wanted[a]);
   }
+  constexpr void has_type(const ir::graph_view& g, ir::node_id id, const ir::port_type& wanted) {
+    is_type(g[id], wanted.type);
+    extents_are(g.shape_of(id), wanted.shape);
+  }
   constexpr bool axis_in(std::int64_t axis, const extents& s) {
     expect(axis >= 0 && axis < s.rank, "no such axis", axis, s.rank);
     return found.ok();
