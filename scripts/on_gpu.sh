@@ -13,7 +13,7 @@ steps=1
 source "$(dirname "$0")/common.sh"
 kit=$PWD/build/device arch=${DEVICE_ARCH:-90}
 carry=$kit/carry
-suites=(test_cuda cuda_programs test_golden_on_cuda test_laws_on_cuda test_ownership_on_cuda test_transform_on_cuda test_optim_on_cuda test_thrust_on_cuda)
+suites=(test_cuda cuda_programs test_golden_on_cuda test_laws_on_cuda test_eager_on_cuda test_ops_on_cuda test_transform_on_cuda test_optim_on_cuda test_thrust_on_cuda)
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc /usr/local/cuda*/bin/nvcc 2>/dev/null | head -n 1)
 
 # No warning is an error: the g++ of the other machine warns of other things. Machine code for one GPU, without PTX, is half the size.

@@ -19,7 +19,7 @@ not_by_clang='^header[.]alone$'  # a missing include does not depend on the comp
 # command that trains on the digits in two; with clang++, the examples and the compiling twins of must-not-compile tests. These tests are compiled
 # forty in a unit.
 quick=ON
-skip_gcc="batch;control_flow;far_suites;golden;laws;optim;out_of_memory;ownership;random_programs;transform"
+skip_gcc="batch;control_flow;eager;far_suites;golden;inspect;laws;ops;optim;out_of_memory;random_programs;transform"
 skip_clang="backend;blas;consumer;core;cuda;device;fuzz;gradbench;examples;interop;kernels;math;mixed_isa;mpi;nccl;numbers;passes;packaging;peers;random_programs;service;storage;tensor;threads;two_tu"
 not_alone=(-LE '^compile_fail_alone$')  # their programs stand in fail.together.*
 case "${1:-}" in
@@ -128,7 +128,7 @@ cuda_suite() {
     sanitize initcheck test_cuda
     sanitize memcheck test_laws_on_cuda
     sanitize memcheck test_golden_on_cuda
-    sanitize memcheck test_ownership_on_cuda
+    sanitize memcheck test_eager_on_cuda
   else
     closing_lines+=("compute-sanitizer: there is none beside $nvcc")
     failed=1

@@ -113,9 +113,9 @@ expect "the table has both" says out/bench.md 'forward_f32 . 4 . 2 . 0.50 of the
 
 # ---- run: one suite fails
 rm -rf out
-echo fail >shows.test_ownership_on_cuda
+echo fail >shows.test_eager_on_cuda
 if "checkout/scripts/on_gpu.sh" run env smoke suites >run.log 2>&1; then expect "run fails where a test does" false; fi
-expect "the failed suite is named" says out/summary.txt 'test_ownership_on_cuda: rc 2'
+expect "the failed suite is named" says out/summary.txt 'test_eager_on_cuda: rc 2'
 expect "its cases ran alone" says out/summary.txt 'alone: 2 of 3 cases fail'
 expect "a case with a comma in its name" says out/cases.txt '^=== rc 1: bad\\, with a comma'
 expect "a case that crashes" says out/cases.txt '^=== rc 139: crash'
