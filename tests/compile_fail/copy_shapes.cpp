@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: in-place: the result would be larger than the target
+// expect: tenure: copy_: the source.s shape does not broadcast to the target.s
+// P22 of docs/pytorch.md
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 
@@ -9,4 +10,4 @@ using target = tn::tensor<double, tn::shape<3>>;
 using target = tn::tensor<double, tn::shape<2, 3>>;
 #endif
 
-void f(target& x, const tn::tensor<double, tn::shape<2, 3>>& y) { x.add_(y); }
+void f(target& d, const tn::tensor<double, tn::shape<2, 3>>& s) { d.copy_(s); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: as_span: the tensor is tracked: detach
+// P26 of docs/pytorch.md
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

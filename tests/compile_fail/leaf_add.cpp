@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: add_: a leaf that requires a gradient is written only inside no_grad
+// P41 of docs/pytorch.md
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

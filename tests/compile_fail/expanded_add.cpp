@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: add_: the tensor is read-only
+// P49 of docs/pytorch.md
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

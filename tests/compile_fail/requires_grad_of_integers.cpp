@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: requires_grad_: only floating-point elements have a gradient
+// P43 of docs/pytorch.md
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

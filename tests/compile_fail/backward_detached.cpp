@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: backward: the tensor is detached
+// P07 of docs/pytorch.md
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

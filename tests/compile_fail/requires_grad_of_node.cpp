@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: requires_grad_: a node cannot drop its gradient: call detach
+// P44 of docs/pytorch.md
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

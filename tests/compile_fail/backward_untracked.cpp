@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: backward: no operand is tracked
+// P33 of docs/pytorch.md
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: matmul: the last extent of lhs
+// P58 of docs/pytorch.md
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: mul_: a view of a tracked tensor is written only inside no_grad
+// P42 of docs/pytorch.md
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

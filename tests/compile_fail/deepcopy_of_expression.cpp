@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: deepcopy: a node has a history
+// P24 of docs/pytorch.md
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

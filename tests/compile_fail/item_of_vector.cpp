@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: item: the tensor does not have exactly one element
+// P30 of docs/pytorch.md
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

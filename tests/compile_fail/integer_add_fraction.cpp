@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: in-place: the result is floating, the target holds integers
+// P56 of docs/pytorch.md
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: sum: an axis lies outside the tensor's rank
+// P59 of docs/pytorch.md
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 
