@@ -68,11 +68,15 @@ inline std::unique_ptr<started_threads> start_threads(int threads) {
   return pool;
 }
 
-/// The number of fork() calls that lie between the first process and this one. The threads of a pool do not follow into a child.
+/// Another number in each process of a line of fork() calls. The threads of a pool do not follow into a child. As in storage/pool.hpp no thread waits for one
+/// that registers the handler, and two may register it.
 inline int forks() {
   static constinit std::atomic<int> count{0};
-  static const int handled = pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1, std::memory_order_relaxed); });
-  (void)handled;
+  static constinit std::atomic<bool> is_handled{false};
+  if (!is_handled.load(std::memory_order_acquire)) {
+    pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1, std::memory_order_relaxed); });
+    is_handled.store(true, std::memory_order_release);
+  }
   return count.load(std::memory_order_relaxed);
 }
 

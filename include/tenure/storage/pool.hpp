@@ -123,8 +123,10 @@ class pool {
     int length[local_classes];
     bool open;
     bool closed;
+    int fork_handlers;  // that have begun in this thread and have not ended
   };
   struct shared_cache {
+    detail::atomic<int> handles_fork;
     detail::atomic<int> busy;  // not a bool: RISC-V cannot exchange single bytes, and g++ would call libatomic
     struct list {
       detail::atomic<link*> head;
@@ -264,14 +266,23 @@ class pool {
   }
 
   // A child of fork() has only the thread that called it. The lock is held during fork(), so that no other thread holds it: nobody would
-  // release it in the child. This is said before main: a thread that says it at its first allocation can be in the middle of that at a fork, and the
-  // child would wait for this thread.
-  static inline const bool handles_fork =
-      !keeps_memory || pthread_atfork([] { shared.acquire(); }, [] { shared.release(); }, [] { shared.release(); }) == 0;
+  // release it in the child. No thread waits for another one that registers the handlers, because a child could wait for ever. So two threads may
+  // register them, and the handlers count. They are not registered before main: a library for processors that this one may not be has no initializers.
+  static void handle_fork() noexcept {
+    if (shared.handles_fork.load_acquire() != 0) return;
+    const auto end = [] {
+      if (--local.fork_handlers == 0) shared.release();
+    };
+    const auto begin = [] {
+      if (local.fork_handlers++ == 0) shared.acquire();
+    };
+    pthread_atfork(begin, end, end);
+    shared.handles_fork.store_release(1);
+  }
 
   [[gnu::noinline]] static void* allocate(int c) {
     const std::size_t bytes = detail::size_class_bytes(c);
-    if constexpr (keeps_memory) make_room(c);
+    if constexpr (keeps_memory) handle_fork(), make_room(c);
     void* memory = std::aligned_alloc(alignment, bytes);
     if (memory == nullptr) {
       trim();
