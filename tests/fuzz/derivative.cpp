@@ -40,7 +40,7 @@ options options_of(std::uint64_t seed, bool smooth) {
 
 }  // namespace
 
-TEST_CASE("Law: <Jv, w> = <v, J'w>") {
+TEST_CASE("Law: <push(v), w> = <v, pull(w)> for every v, w") {
   int tried = 0;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     const both_modes m(seed, options_of(seed, seed % 2 == 0));

@@ -97,7 +97,7 @@ TEST_CASE("Law: a result may be computed in the memory of an argument that it ma
   CHECK(by_index_add > 0);
 }
 
-TEST_CASE("Law: buffers alive in one step never share bytes, unless one is written over the other") {
+TEST_CASE("Law: buffers that are alive in the same step never share bytes, except one in place of another in the step that reads the one and writes the other") {
   int in_place = 0;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     const sample s = random_sample(seed, options_of(seed));

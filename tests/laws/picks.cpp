@@ -77,6 +77,7 @@ TEST_CASE("a plan writes each element of the gradient of picks once") {
   STATIC_REQUIRE(plan_of<decltype(delayed), doubles<dyn>, doubles<dyn>>::kernels() == 2);
 }
 
+// Law: assemble keeps the meaning.
 TEMPLATE_TEST_CASE("gradients of picks agree with the reference", "", double, float) {
   using T = TestType;
   agrees(three_columns, filled<T>(shape<37, 11>{}, 1));

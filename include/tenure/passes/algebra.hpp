@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The algebra: rewrites of operations into simpler ones. A trace and its derivatives record the expression as written. This pass appends
 // each node again in its simplest form. The operands of a node are simplified before the node.
-// Law: algebra may change rounding and the sign of zero. Infinities and NaN appear in the same elements as before, and in no others.
+// The algebra may change rounding and the sign of zero. Infinities and NaN appear in the same elements as before, and in no others.
 // So x * 0 stays, because x may be NaN. And no factor moves out of a sum, because the factor may keep the terms in range.
 // Cost: one sweep. Each rule looks at a few nodes.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Rewrites a slice of a few cheap operations on values in memory as the same operations on slices of these values. Then a kernel computes the slice
 // directly in its place in a concat, without a copy. The elements may be computed twice, if other nodes read the whole result.
-// Law: of keeps the meaning, bit by bit.
+// Law: sliced_operations::of keeps the meaning, bit by bit.
 // Cost: at most max_operations nodes for each slice.
 #pragma once
 
