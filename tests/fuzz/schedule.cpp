@@ -123,7 +123,7 @@ TEST_CASE("Law: buffers that are alive in the same step never share bytes, excep
     for (int a = 0; a < n; ++a) {
       if (p.buffers[a].where != passes::buffer::place::workspace) continue;
       const auto x = static_cast<std::size_t>(a);
-      if (offset[x] < 0 || offset[x] + bytes(a) > peak || offset[x] % passes::buffer_alignment != 0) FAIL(report(seed, "memory", "outside the workspace", graph.view()));
+      if (offset[x] < 0 || offset[x] + bytes(a) > peak || offset[x] % passes::costs::buffer_alignment != 0) FAIL(report(seed, "memory", "outside the workspace", graph.view()));
       for (int b = 0; b < a; ++b) {
         if (p.buffers[b].where != passes::buffer::place::workspace) continue;
         const auto y = static_cast<std::size_t>(b);

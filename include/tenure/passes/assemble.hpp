@@ -6,6 +6,7 @@
 // Cost: n log n for n picks. Picks that overlap are split into layers without overlap, and each layer costs at most n more.
 #pragma once
 
+#include <tenure/passes/costs.hpp>
 #include <tenure/passes/sliced_operations.hpp>
 
 namespace TENURE_NAMESPACE::passes {
@@ -22,15 +23,6 @@ class assembly {
   value sum;
 
  private:
-  /// The zeros of an array of at most so many elements are constants: a constant costs less than a separate step.
-  static constexpr std::int64_t small_array = 64;
-  /// A gap is short if it has at most so many units: slots if all slots have one extent, else elements along the axis.
-  static constexpr std::int64_t units_of_gap = 16;
-  /// Short gaps are filled with one constant for each unit, if they have at most so many units, plus two for each part.
-  static constexpr std::int64_t max_units = 8;
-  /// The maximum number of different extents of longer gaps. Each needs a separate kernel.
-  static constexpr int max_gaps = 4;
-
   struct slot {
     value part;
     std::int64_t start = 0;
@@ -205,7 +197,7 @@ class assembly {
   /// first concat would have a new run-time extent, and a body cannot have one.
   static constexpr bool is_filled_at_run_time(const slot& x, const whole& to) {
     const std::int64_t after = behind(x, to);
-    const bool has_known_extents = x.start == 0 || after == 0, is_thin = after >= 0 && x.start + after > 0 && x.start + after <= units_of_gap;
+    const bool has_known_extents = x.start == 0 || after == 0, is_thin = after >= 0 && x.start + after > 0 && x.start + after <= costs::units_of_gap;
     return is_thin && has_known_extents && x.part.type() != dtype::boolean && is_computed(x.part);
   }
   static constexpr value filled_at_run_time(const slot& x, const whole& to) {
@@ -252,15 +244,15 @@ class assembly {
     int runs = 0;               // the number of runs: slots without a gap between them
     std::int64_t units = 0;     // the units of all short gaps
     int others = 0;             // the number of different extents of long gaps
-    std::int64_t other[max_gaps + 1] = {};
+    std::int64_t other[costs::different_gaps + 1] = {};
 
-    constexpr bool is_short(std::int64_t gap) const { return gap <= units_of_gap * unit; }
+    constexpr bool is_short(std::int64_t gap) const { return gap <= costs::units_of_gap * unit; }
     constexpr void see(std::int64_t gap) {
       if (is_short(gap)) {
         units += gap / unit;
         return;
       }
-      bool known = others > max_gaps;
+      bool known = others > costs::different_gaps;
       for (int i = 0; i < others && !known; ++i) known = other[i] == gap;
       if (!known) other[others++] = gap;
     }
@@ -286,7 +278,7 @@ class assembly {
       found.covered += x.extent(to.axis);
     }
     found.see(to.length() - end);
-    found.by_unit = found.units <= 2 * std::int64_t{layer.size()} + max_units;
+    found.by_unit = found.units <= 2 * std::int64_t{layer.size()} + costs::units_of_constants;
     return found;
   }
 
@@ -295,10 +287,10 @@ class assembly {
     if (!is_static(to.length()) || layer[0].part.type() == dtype::boolean) return false;
     const gaps g = gaps_of(layer, to);
     if (g.covered == to.length() && layer.size() > 1) return true;
-    if (g.others > max_gaps) return false;
+    if (g.others > costs::different_gaps) return false;
     if (g.runs > 1) return true;
     const bool is_row_of_slots = g.are_slots && g.others == 0 && g.by_unit;
-    const bool is_thin = 8 * (to.length() - g.covered) <= to.length(), is_small = all_static(to.shape) && count(to.shape) <= small_array;
+    const bool is_thin = costs::elements_of_thin * (to.length() - g.covered) <= to.length(), is_small = all_static(to.shape) && count(to.shape) <= costs::small_array;
     bool are_computed = true;
     for (const slot& x : layer) are_computed = are_computed && is_computed(x.part);
     return are_computed && (is_row_of_slots || is_thin || is_small);

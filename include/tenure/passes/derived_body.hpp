@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tenure/passes/activity.hpp>
+#include <tenure/passes/costs.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -17,12 +18,6 @@ constexpr ir::node_id input_of_body(const ir::graph_view& body, int i) {
   ir::node_id at = 0;
   while (body[at].op != ir::opcode::input || body[at].attr != i) ++at;
   return at;
-}
-
-/// Whether an operation is more than pointwise work. Then it is better to store the result in an array than to compute it again.
-constexpr bool is_worth_an_array(ir::opcode op) {
-  const bool moves = op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::index_add || op == ir::opcode::order;
-  return op == ir::opcode::matmul || ops::is_attention(op) || ops::is_opaque(op) || op == ir::opcode::reduce || moves;
 }
 
 /// A sum of cotangents. The cotangent of a gather is added at its indices: an iteration of a loop then costs only the rows that it read, and not
@@ -161,13 +156,13 @@ class derived_body {
     }
     return marks;
   }
-  /// The bytes of the residuals of an iteration, if each run-time extent were 64. `before` has the carries and slices. Slices need no memory, but
+  /// The bytes of the residuals of an iteration, if each run-time extent were costs::assumed_extent. `before` has the carries and slices. Slices need no memory, but
   /// they count too, because the nodes that read them are computed again.
   constexpr double residual_size(const ir::array<char>& marks, const id_list& before, bool keeps_direct) const {
     double size = 0;
     const auto add = [&](ir::node_id id) {
       double elements = static_cast<double>(size_of(g_[id].type));
-      for (int a = 0; a < g_.shape_of(id).rank; ++a) elements *= is_static(g_.shape_of(id)[a]) ? static_cast<double>(g_.shape_of(id)[a]) : 64;
+      for (int a = 0; a < g_.shape_of(id).rank; ++a) elements *= is_static(g_.shape_of(id)[a]) ? static_cast<double>(g_.shape_of(id)[a]) : costs::assumed_extent;
       size += elements;
     };
     for (ir::node_id id = first_inlined_; id < end_inlined_; ++id)

@@ -5,6 +5,7 @@
 // Cost: a constant time for each node.
 #pragma once
 
+#include <tenure/passes/costs.hpp>
 #include <tenure/passes/materialize.hpp>
 
 namespace TENURE_NAMESPACE::passes {
@@ -44,20 +45,6 @@ struct fusion_groups {
 
   constexpr fusion_groups_view view() const { return {at.data(), at.size(), of.data(), root.data(), in_memory.data(), concats.data(), concats.size()}; }
 };
-
-/// The maximum number of nodes in a kernel. A kernel has at most 256 instructions, which limits registers and compile time. Loads and stores
-/// need the rest of them.
-inline constexpr int nodes_per_kernel = 160;
-/// The limits for kernels whose nodes are numbers of samples (passes/scalarize.hpp). They are higher: if such a kernel is split, its parts store
-/// and load the numbers between them, which takes longer than spilled registers. Each node has an instruction, and possibly a store.
-inline constexpr int numbers_per_kernel = 380, loads_per_kernel = 180;
-/// Such a kernel may read so many times as many arrays. The sweep counts a value as an array until it finds the node that computes the value, so
-/// this limits the values that are alive at a time. The Jacobian of bundle adjustment has 50: as two kernels it takes 1.3 times as long.
-inline constexpr int more_reads_of_numbers = 3;
-/// The maximum number of arrays that one loop reads. A sum of hundreds of arrays becomes several loops.
-inline constexpr int reads_per_kernel = 24;
-/// The maximum number of row reductions in a kernel. Each may need a pass over the row, and an instruction has 16 bits for its passes.
-inline constexpr int row_reductions_per_kernel = 8;
 
 constexpr std::int64_t whole(int rank) { return ops::all_axes(rank); }
 
@@ -137,10 +124,6 @@ class fuser {
     bool waits = false;  // for a sum: its place is directly after the product that it adds
   };
 
-  /// A product of at least this many bytes is added to an argument directly after it is computed, while it is in the cache. Then only one such
-  /// product is alive at a time. Sums of smaller products share a loop.
-  static constexpr std::int64_t added_bytes = 1 << 16;
-
   /// Finds outputs that add a large product to an argument, if nothing else reads the product. Such an output is a sum of gradients of micro-batches.
   constexpr void find_added_products() {
     bool any = false;
@@ -151,7 +134,7 @@ class fuser {
       for (int k = 0; k < 2; ++k) {
         const ir::node& product = g_.nodes[n.in[k]];
         const std::int64_t elements = all_static(g_.shapes[product.shape]) ? count(g_.shapes[product.shape]) : 0;
-        const bool is_large = product.op == ir::opcode::matmul && elements * size_of(product.type) >= added_bytes;
+        const bool is_large = product.op == ir::opcode::matmul && elements * size_of(product.type) >= costs::added_product_bytes;
         if (is_large && g_.nodes[n.in[1 - k]].op == ir::opcode::input) notes_[n.in[k]].added_by = sum, notes_[sum].waits = any = true;
       }
     }
@@ -168,7 +151,6 @@ class fuser {
   /// Moves a product of arguments past kernels that do not read it, to the place directly before the kernel that reads it first. Then this kernel can
   /// run as the epilogue of the product. A product of computed values is not moved, because its operands would be alive for longer.
   constexpr void delay_products() {
-    constexpr int max_passed = 4;
     const int count = at_.size();
     ir::array<int> order(count), place(count);  // the fusion groups from the last step to the first
     bool any = false;
@@ -179,7 +161,7 @@ class fuser {
       if (!is_source(g_[root_[g_[id].in[0]]].op) || !is_source(g_[root_[g_[id].in[1]]].op)) continue;
       const int reader = notes_[id].lower / 2;  // a position before any move. order[p] is still p, because moves shift only fused kernels
       int to = p - 1;
-      while (to > 0 && p - to <= max_passed && order[to] != reader && at_[order[to]].opaque == ir::none) --to;
+      while (to > 0 && p - to <= costs::passed_by_product && order[to] != reader && at_[order[to]].opaque == ir::none) --to;
       if (to < 0 || order[to] != reader || at_[reader].opaque != ir::none || to == p - 1) continue;
       for (int i = p; i > to + 1; --i) order[i] = order[i - 1];
       order[to + 1] = p;
@@ -347,15 +329,15 @@ class fuser {
   /// the value from a register.
   constexpr bool joins(fusion_group& c, const ir::node& n, dtype lane, bool consumed_here) {
     const bool many = g_.samples.count > 0 && walks_samples(c);
-    const bool holds = many ? c.nodes < numbers_per_kernel && c.loads < loads_per_kernel : c.nodes < nodes_per_kernel;
-    const bool has_room = c.opaque == ir::none && holds && (c.open < (many ? more_reads_of_numbers : 1) * reads_per_kernel || (n.arity <= 1 && consumed_here));
+    const bool holds = many ? c.nodes < costs::numbers_per_kernel && c.loads < costs::loads_per_kernel : c.nodes < costs::nodes_per_kernel;
+    const bool has_room = c.opaque == ir::none && holds && (c.open < (many ? costs::more_reads_of_numbers : 1) * costs::reads_per_kernel || (n.arity <= 1 && consumed_here));
     const bool is_logic = n.type == dtype::boolean && n.op >= ir::opcode::pointwise && lane == dtype::boolean;
     if (!has_room || (lane != c.lane && !is_logic)) return false;
     const bool fresh = c.nodes == 0;
     const extents& space = g_.shapes[c.space];
     if (n.op != ir::opcode::reduce) return n.shape == c.space || is_row_shape(c, g_.shapes[n.shape]);
 
-    if (c.row_reductions >= row_reductions_per_kernel) return false;
+    if (c.row_reductions >= costs::row_reductions_per_kernel) return false;
     const std::int16_t walked = g_[n.in[0]].shape;
     const std::int64_t axes = n.attr, all = whole(g_.shapes[walked].rank);
     if (walked == c.space) {

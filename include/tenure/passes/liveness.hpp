@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tenure/passes/activity.hpp>
+#include <tenure/passes/costs.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -80,9 +81,8 @@ constexpr liveness_of_bodies liveness_of(const ir::graph_view& g, const ir::cont
     d.inputs_of_second = inputs_needed(g.body_at(c.bodies[1]), read);
     return d;
   }
-  constexpr int max_rounds = 8;  // later all carries count as needed: in a delay line of n carries each round finds only one more carry
   const auto over_iterations = [&](int body, int count, mark_list& out, mark_list& in) {
-    in = live_over_iterations(out, count, max_rounds, [&](const mark_list& marked) { return inputs_needed(g.body_at(c.bodies[body]), marked); });
+    in = live_over_iterations(out, count, costs::rounds_of_liveness, [&](const mark_list& marked) { return inputs_needed(g.body_at(c.bodies[body]), marked); });
   };
   if (c.what == kind::while_loop) {
     d.of_first = mark_list(1, 1);

@@ -8,15 +8,14 @@
 // most 650 MB alive at a time: its workspace is 770 MB forwards and 650 MB backwards. A static program takes the better direction.
 #pragma once
 
+#include <tenure/passes/costs.hpp>
 #include <tenure/passes/plan.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
-inline constexpr std::int64_t buffer_alignment = 64;
-
 constexpr std::int64_t padded_bytes(const buffer& b, const std::int64_t* symbols) {
   const std::int64_t bytes = value_of(b.elements, symbols) * size_of(b.type);
-  return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
+  return (bytes + costs::buffer_alignment - 1) / costs::buffer_alignment * costs::buffer_alignment;
 }
 
 /// The memory of place_buffers. Its size is fixed, so that a call with run-time extents does not allocate it.

@@ -4,6 +4,7 @@
 // Cost: a constant time for each node and operand.
 #pragma once
 
+#include <tenure/passes/costs.hpp>
 #include <tenure/passes/simplify.hpp>
 
 namespace TENURE_NAMESPACE::passes {
@@ -43,11 +44,6 @@ constexpr ir::builder in_order_of_use(const ir::graph_view& g, std::int64_t samp
   finish(g, renamed, out);
   return out;
 }
-
-/// in_order_of_latency() chooses the next number among so many numbers. A processor looks ahead 200 to 500 instructions. This is not enough for a
-/// function with two rows of results, because the second row begins too late. Measured on a 2 x 15 Jacobian: a window of 32 saves a tenth of the
-/// time, and 250 saves another tenth but takes longer to compile. 96 is a compromise.
-inline constexpr int looked_ahead = 96;
 
 /// Moves numbers that wait for the result of a division or a function behind later numbers that need not wait. Of the numbers that need not wait,
 /// the first is next, so that the order changes little and few numbers are alive. No number moves to the other half of a gradient.
@@ -94,7 +90,7 @@ constexpr ir::builder in_order_of_latency(const ir::graph_view& g, std::int64_t 
   };
   int now = 0;
   for (node_id next = 0; next < g.count || waiting > 0;) {
-    for (; next < g.count && waiting < looked_ahead; ++next) {
+    for (; next < g.count && waiting < costs::looked_ahead; ++next) {
       const bool ends_forward_half = next == g.backward_from && waiting > 0;
       if (ends_forward_half) break;
       if (missing[next] == 0 && !is_number_of_sample(g, next, samples)) {

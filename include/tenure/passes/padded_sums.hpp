@@ -58,7 +58,7 @@ class padded_sums {
     ir::node_id part = term;
     bool is_padded = false;
     for (; part >= body_.first() && is_view(g_[part].op); part = g_[part].in[0]) is_padded = is_padded || g_[part].op == ir::opcode::pad;
-    if (!is_padded || part < body_.first() || !is_row(part) || parts_.size() == max_parts) return false;
+    if (!is_padded || part < body_.first() || !is_row(part) || parts_.size() == costs::padded_parts) return false;
     for (one& other : parts_)
       if (other.capture == capture && have_one_place(other.sum, term)) {
         other.part = (ops::value(g_, other.part) + ops::value(g_, part)).id;
@@ -69,10 +69,6 @@ class padded_sums {
   }
 
   static constexpr bool is_view(ir::opcode op) { return op == ir::opcode::pad || op == ir::opcode::reshape; }
-  /// Smaller parts may be scalars in registers anyway (scalarize.hpp). Larger parts are in memory in each iteration, and then one sum is better than
-  /// several sums.
-  static constexpr std::int64_t fewest_elements = 8, max_elements = 32768;
-  static constexpr int max_parts = 64;  // takes() compares each part with all others
   constexpr bool is_row(ir::node_id id) const {
     std::int64_t elements = 1;
     const extents& e = g_.shape_of(id);
@@ -80,7 +76,7 @@ class padded_sums {
       if (!is_static(e[a])) return true;
       elements *= e[a];
     }
-    return elements >= fewest_elements && elements <= max_elements;
+    return elements >= costs::min_padded_elements && elements <= costs::max_padded_elements;
   }
   constexpr bool have_one_place(ir::node_id a, ir::node_id b) const {
     for (; is_view(g_[a].op) && is_view(g_[b].op); a = g_[a].in[0], b = g_[b].in[0]) {

@@ -14,9 +14,6 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// So many operations may replace one read. A read from the second-level cache takes about as long as 16 additions.
-inline constexpr int work_for_a_read = 16;
-
 class recomputer {
  public:
   constexpr recomputer(const ir::graph_view& g, const fusion_groups_view& c) : g_(g), groups_(c) {
@@ -111,12 +108,12 @@ class recomputer {
         reads.push_back(operand);
       }
     }
-    if (reads.size() > reads_per_kernel / 2) return;
+    if (reads.size() > costs::reads_per_kernel / 2) return;
     bool is_any = false;
     for (const ir::node_id id : reads) {
       if (!is_cheap(id, p) || notes_[id].stays_for == p) continue;
       const ir::node_id missing = missing_for(id, p);
-      if (missing == too_much || notes_[id].work > work_for_a_read) continue;
+      if (missing == too_much || notes_[id].work > costs::work_for_a_read) continue;
       is_any = true;
       if (missing == nothing) {
         notes_[id].chosen_in = p;
@@ -133,7 +130,7 @@ class recomputer {
     // it: such a product may never reach memory (epilogue.hpp).
     int nodes = groups_.at[p].nodes;
     for (const ir::node_id id : reads) {
-      if (notes_[id].chosen_in == p || notes_[id].of != p || notes_[id].missing < 0 || notes_[id].work > work_for_a_read) continue;
+      if (notes_[id].chosen_in == p || notes_[id].of != p || notes_[id].missing < 0 || notes_[id].work > costs::work_for_a_read) continue;
       const ir::node_id missing = notes_[id].missing, root = groups_.root[missing];
       const bool is_in_memory = groups_.of[root] < 0 || groups_.in_memory[root];
       if (is_opaque(g_[root].op) && reader_[root] >= 0) continue;
@@ -143,7 +140,7 @@ class recomputer {
     }
     for (const ir::node_id id : reads)
       if (notes_[id].chosen_in == p) nodes += notes_[id].work;
-    if (nodes > nodes_per_kernel / 2) return;
+    if (nodes > costs::nodes_per_kernel / 2) return;
     for (const ir::node_id id : reads)
       if (notes_[id].chosen_in == p) add_copies(id, p);
   }
@@ -155,7 +152,7 @@ class recomputer {
   constexpr bool is_cheap(ir::node_id id, int p) const {
     const ir::node& n = g_.nodes[id];
     return groups_.of[id] != p && n.op >= ir::opcode::pointwise && groups_.of[id] >= 0 && n.shape == groups_.at[p].space &&
-           (ops::effort_of(n.op) == ops::effort::arithmetic || n.op == ops::code_of<ops::random_unit>()) && lane_of(g_, id) == groups_.at[p].lane;
+           cost_of_recomputing(n.op) <= recomputing::random_bits && lane_of(g_, id) == groups_.at[p].lane;
   }
   /// Whether x repeats a smaller value, such as a bias or the mean of a row. Such a value costs little to read.
   constexpr bool is_small(ir::node_id id) const {
@@ -182,7 +179,7 @@ class recomputer {
       }
       if (missing == nothing) continue;
       n.missing = n.missing == nothing || n.missing == missing ? missing : too_much;
-      if (n.work > work_for_a_read) n.missing = too_much;
+      if (n.work > costs::work_for_a_read) n.missing = too_much;
     }
     return n.missing;
   }

@@ -8,22 +8,10 @@
 #pragma once
 
 #include <tenure/passes/algebra.hpp>
+#include <tenure/passes/costs.hpp>
 #include <tenure/passes/order_of_scalars.hpp>
 
 namespace TENURE_NAMESPACE::passes {
-
-/// The maximum number of elements of an array of a region for each sample: a 6 x 6 matrix.
-inline constexpr std::int64_t max_scalars = 36;
-/// The maximum number of arithmetic operations of a region for each sample. More operations take long to compile, and need many kernels.
-inline constexpr std::int64_t max_scalar_operations = 768;
-/// The maximum for a product with a matrix that all samples share. A larger product stays one product for all samples, which is fast.
-inline constexpr std::int64_t max_shared_operations = 128;
-/// A row of so many numbers fills a register, so a kernel over arrays is fast: it reads slices of such rows in place, adds them and sums them up.
-inline constexpr std::int64_t wide_row = 8;
-/// The cost of a node that splits or combines short rows in a kernel over arrays, in operations on numbers: about a separate step.
-inline constexpr std::int64_t cost_of_short_rows = 16;
-/// The number of doubles in a register. With 8 samples a maximum over 6 x 6 takes an eighth of the time of a kernel over arrays, with 32 a tenth.
-inline constexpr std::int64_t min_samples = 8;
 
 namespace rules {
 /// Whether x is a product with a negated factor. As an operand of a sum it is subtracted without the sign. Derivatives of differences and quotients
@@ -84,7 +72,7 @@ class scalarizer {
     return n;
   }
   constexpr std::int64_t scalars(node_id id) const { return scalars(g_.shape_of(id)); }
-  constexpr bool is_small(node_id id) const { return scalars(id) > 0 && scalars(id) <= max_scalars; }
+  constexpr bool is_small(node_id id) const { return scalars(id) > 0 && scalars(id) <= costs::max_scalars; }
 
   /// The axis of samples of the operand of a broadcast, or -1 if all samples share the operand.
   constexpr int sample_axis(const ir::node& broadcast) const {
@@ -127,12 +115,12 @@ class scalarizer {
       case opcode::broadcast: return sample_axis(n) < 0 ? all_static(g_.shape_of(n.in[0])) : sample_axis(n) == 0 && is_small(n.in[0]);
       case opcode::matmul:
         if (g_.shapes[n.shape].rank == 2) return is_shared_product(id);
-        return is_small(n.in[0]) && is_small(n.in[1]) && operations(id) <= max_scalar_operations;
+        return is_small(n.in[0]) && is_small(n.in[1]) && operations(id) <= costs::max_scalar_operations;
       default: return false;
     }
   }
 
-  constexpr bool is_shared_product(node_id id) const { return shared_product_of(id).rows != none && operations(id) <= max_shared_operations; }
+  constexpr bool is_shared_product(node_id id) const { return shared_product_of(id).rows != none && operations(id) <= costs::max_shared_operations; }
 
   /// The number of arithmetic operations for each sample.
   constexpr std::int64_t operations(node_id id) const {
@@ -150,7 +138,7 @@ class scalarizer {
       if (s[a] != 1) return s[a];
     return 1;
   }
-  constexpr bool is_wide(node_id id) const { return row(id) >= wide_row; }
+  constexpr bool is_wide(node_id id) const { return row(id) >= costs::wide_row; }
 
   /// The operations that scalars save. Kernels over arrays are slow if a node splits short rows or combines them.
   constexpr std::int64_t gain(node_id id) const {
@@ -166,7 +154,7 @@ class scalarizer {
       case opcode::reduce: is_short = !is_wide(n.in[0]); break;
       default: break;
     }
-    return is_short ? cost_of_short_rows : 0;
+    return is_short ? costs::short_rows : 0;
   }
   /// The operations on whole wide rows, for which a kernel over arrays is fast. A sum of pads does not count, because it only assembles parts.
   constexpr std::int64_t whole_rows(node_id id, const ir::array<char>& is_assembled) const {
@@ -207,7 +195,7 @@ class scalarizer {
     for (node_id id = 0; id < g_.count; ++id) {
       if (region[id] == none) continue;
       const int of = root(id);
-      is_scalarized_[id] = gains[of] > 0 && gains[of] >= losses[of] && work[of] <= max_scalar_operations;
+      is_scalarized_[id] = gains[of] > 0 && gains[of] >= losses[of] && work[of] <= costs::max_scalar_operations;
     }
   }
 
@@ -431,14 +419,14 @@ class scalarizer {
 };
 
 /// Whether a vmap has at least `least` samples. A run-time number of samples counts as enough.
-constexpr bool may_scalarize(const ir::graph_view& g, std::int64_t least = min_samples) {
+constexpr bool may_scalarize(const ir::graph_view& g, std::int64_t least = costs::min_samples) {
   for (int i = 0; i < g.samples.count; ++i)
     if (!is_static(g.samples.at[i]) || g.samples.at[i] >= least) return true;
   return false;
 }
 
 /// Replaces arrays of few numbers for each sample by nodes of one number for each sample, where a vmap has at least `least` >= 2 samples.
-constexpr ir::builder scalarize(const ir::graph_view& g, std::int64_t least = min_samples) {
+constexpr ir::builder scalarize(const ir::graph_view& g, std::int64_t least = costs::min_samples) {
   ir::builder now = cse(g);
   for (int i = 0; i < g.samples.count; ++i) {
     const bool has_many = !is_static(g.samples.at[i]) || g.samples.at[i] >= least;

@@ -385,9 +385,9 @@ class scheduler {
     return static_cast<std::uint8_t>(passes);
   }
 
-  /// Whether an instruction costs more than a store and a load: a division, a square root or a function.
+  /// Whether an instruction costs more than a store and a load.
   static constexpr bool is_costly(const instruction& i) {
-    return i.what == instruction::kind::compute && !i.is_mask && ops::is_pointwise(i.op) && ops::effort_of(i.op) != ops::effort::arithmetic;
+    return i.what == instruction::kind::compute && !i.is_mask && cost_of_recomputing(i.op) > recomputing::arithmetic;
   }
 
   /// An access to new memory for the elements of one row. All rows use the same memory.

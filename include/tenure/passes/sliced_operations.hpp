@@ -2,10 +2,11 @@
 // Rewrites a slice of a few cheap operations on values in memory as the same operations on slices of these values. Then a kernel computes the slice
 // directly in its place in a concat, without a copy. The elements may be computed twice, if other nodes read the whole result.
 // Law: sliced_operations::of keeps the meaning, bit by bit.
-// Cost: at most max_operations nodes for each slice.
+// Cost: at most costs::sliced_operations nodes for each slice.
 #pragma once
 
 #include <tenure/passes/algebra.hpp>
+#include <tenure/passes/costs.hpp>
 #include <tenure/passes/roles.hpp>
 
 namespace TENURE_NAMESPACE::passes {
@@ -18,13 +19,11 @@ class sliced_operations {
   static constexpr value of(const value& x) {
     const ir::node n = x.node();
     if (n.op != ir::opcode::slice || !is_cheap(ops::operand_of(x, 0).node().op)) return x;
-    int left = max_operations;
+    int left = costs::sliced_operations;
     return is_possible(ops::operand_of(x, 0), n, left) ? slice_of(ops::operand_of(x, 0), n) : x;
   }
 
  private:
-  static constexpr int max_operations = 16;
-
   static constexpr bool is_cheap(ir::opcode op) {
     return op == ir::opcode::neg || op == ir::opcode::add || op == ir::opcode::sub || op == ir::opcode::mul;
   }

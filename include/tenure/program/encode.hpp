@@ -22,9 +22,9 @@ inline constexpr std::int64_t first_dynamic = INT64_MIN;
 constexpr bool is_dynamic(std::int64_t word) { return word < INT64_MIN / 2; }
 
 // The bit fields of an instruction word are wide enough: a node becomes at most one compute, one store and three loads or constants.
-static_assert(5 * passes::nodes_per_kernel < 1023 && passes::row_reductions_per_kernel < 16);
+static_assert(5 * passes::costs::nodes_per_kernel < 1023 && passes::costs::row_reductions_per_kernel < 16);
 // The same with `numbers_per_kernel` numbers of samples: here the loads are counted one by one.
-static_assert(2 * passes::numbers_per_kernel + passes::loads_per_kernel + passes::more_reads_of_numbers * passes::reads_per_kernel < 1020);
+static_assert(2 * passes::costs::numbers_per_kernel + passes::costs::loads_per_kernel + passes::costs::more_reads_of_numbers * passes::costs::reads_per_kernel < 1020);
 
 struct binding {
   int buffer = 0;

@@ -89,7 +89,7 @@ struct index_add_memory {
         end(table + (pieces > 1 ? pieces * elements * static_cast<std::int64_t>(sizeof(T)) : 0)) {}
 
  private:
-  static constexpr std::int64_t padded(std::int64_t bytes) { return (bytes + passes::buffer_alignment - 1) / passes::buffer_alignment * passes::buffer_alignment; }
+  static constexpr std::int64_t padded(std::int64_t bytes) { return (bytes + passes::costs::buffer_alignment - 1) / passes::costs::buffer_alignment * passes::costs::buffer_alignment; }
 };
 
 /// Copies the operand that a step changes, unless the result is written over it.

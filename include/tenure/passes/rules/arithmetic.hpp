@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include <tenure/passes/costs.hpp>
 #include <tenure/passes/rules/values.hpp>
 
 namespace TENURE_NAMESPACE::passes::rules {
@@ -32,7 +33,7 @@ constexpr bool is_repeated(const value& x) {
   const int last = x.shape().rank - 1;
   return is_constant(x) || (x.node().op == opcode::broadcast && x.shape()[last] != 1 && constant_along(x, last));
 }
-/// Whether a separate kernel for the numbers that x repeats takes less time than a division for each repetition: each number is repeated four times or more.
+/// Whether a separate kernel for the numbers that x repeats takes less time than a division for each repetition.
 constexpr bool saves_divisions(const value& x) {
   if (x.node().op != opcode::broadcast) return false;
   std::int64_t repetitions = 1;
@@ -41,7 +42,7 @@ constexpr bool saves_divisions(const value& x) {
     if (!is_static(x.shape()[a])) return true;
     repetitions *= x.shape()[a];
   }
-  return repetitions >= 4;
+  return repetitions >= costs::repetitions_of_division;
 }
 /// The operation n of x and y, computed once for each number that they repeat. A value without a node if they repeat along different axes.
 constexpr value of_repeated(ir::builder& g, const ir::node& n, const value& x, const value& y) {

@@ -2,6 +2,7 @@
 // The rules of masks that depend only on positions: one-hot selects, and comparisons in the lanes of the kernel.
 #pragma once
 
+#include <tenure/passes/costs.hpp>
 #include <tenure/passes/rules/values.hpp>
 
 namespace TENURE_NAMESPACE::passes::rules {
@@ -101,7 +102,7 @@ constexpr value mask_in(dtype type, const value& mask, int& left) {
 /// in the type of the result. A kernel has lanes of one type, so a comparison of int64 would need a separate kernel that stores the mask in memory: a
 /// causal softmax took 4 times as long.
 constexpr node_id of_mask(ir::builder& g, ir::node n) {
-  int left = 32;
+  int left = costs::mask_operations;
   const value mask = is_floating(n.type) ? mask_in(n.type, {g, n.in[0]}, left) : value{g, none};
   if (mask.id != none) n.in[0] = mask.id;
   return g.append(n);

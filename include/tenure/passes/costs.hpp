@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSL-1.0
+// The costs that passes assume of every backend: what to compute again and what to keep, how much one kernel may do, and what is small. A pass names
+// no machine. The numbers were measured on CPUs with AVX2 (Zen 3) and AVX-512 (Zen 4, Zen 5), where a comment names none with both.
+// What a backend knows about its machine is in a table of its own (backend/cpu/costs.hpp). Latencies of operations are in ops/registry.hpp.
+// Law: a number here changes how long a call takes, and the rounding of sums, but not the meaning.
+#pragma once
+
+#include <cstdint>
+
+#include <tenure/ops/registry.hpp>
+#include <tenure/ops/structural/registry.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+/// Whether an operation is more than pointwise work. Then it is better to store the result in an array than to compute it again.
+constexpr bool is_worth_an_array(ir::opcode op) {
+  const bool moves = op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::index_add || op == ir::opcode::order;
+  return op == ir::opcode::matmul || ops::is_attention(op) || ops::is_opaque(op) || op == ir::opcode::reduce || moves;
+}
+
+/// What it costs to compute an element of a result again, from the least to the most.
+enum class recomputing : std::uint8_t {
+  arithmetic,   // less than a read of memory
+  random_bits,  // more than a load from the row in cache; but a mask of dropout that is computed again needs no memory between the two halves
+  function,     // a division, a square root or a function: more than a read of memory
+  array,        // more than pointwise work
+};
+constexpr recomputing cost_of_recomputing(ir::opcode op) {
+  if (is_worth_an_array(op)) return recomputing::array;
+  if (op == ops::code_of<ops::random_unit>()) return recomputing::random_bits;
+  return !ops::is_pointwise(op) || ops::effort_of(op) == ops::effort::arithmetic ? recomputing::arithmetic : recomputing::function;
+}
+
+namespace costs {
+
+// ---- kernels: fuse.hpp ----
+
+/// The maximum number of nodes in a kernel. A kernel has at most 256 instructions, which limits registers and compile time. Loads and stores
+/// need the rest of them.
+inline constexpr int nodes_per_kernel = 160;
+/// The limits for kernels whose nodes are numbers of samples (scalarize.hpp). They are higher: if such a kernel is split, its parts store
+/// and load the numbers between them, which takes longer than spilled registers. Each node has an instruction, and possibly a store.
+inline constexpr int numbers_per_kernel = 380, loads_per_kernel = 180;
+/// Such a kernel may read so many times as many arrays. The sweep counts a value as an array until it finds the node that computes the value, so
+/// this limits the values that are alive at a time. The Jacobian of bundle adjustment has 50: as two kernels it takes 1.3 times as long.
+inline constexpr int more_reads_of_numbers = 3;
+/// The maximum number of arrays that one loop reads. A sum of hundreds of arrays becomes several loops.
+inline constexpr int reads_per_kernel = 24;
+/// The maximum number of row reductions in a kernel. Each may need a pass over the row, and an instruction has 16 bits for its passes.
+inline constexpr int row_reductions_per_kernel = 8;
+/// A product of at least this many bytes is added to an argument directly after it is computed, while it is in the cache. Then only one such
+/// product is alive at a time. Sums of smaller products share a loop.
+inline constexpr std::int64_t added_product_bytes = 1 << 16;
+/// The most kernels that a product of arguments may move past, to the place directly before the kernel that reads it.
+inline constexpr int passed_by_product = 4;
+
+// ---- values that a kernel computes again: recompute.hpp ----
+
+/// So many operations may replace one read. A read from the second-level cache takes about as long as 16 additions.
+inline constexpr int work_for_a_read = 16;
+
+// ---- numbers of samples: scalarize.hpp, order_of_scalars.hpp ----
+
+/// The maximum number of elements of an array of a region for each sample: a 6 x 6 matrix.
+inline constexpr std::int64_t max_scalars = 36;
+/// The maximum number of arithmetic operations of a region for each sample. More operations take long to compile, and need many kernels.
+inline constexpr std::int64_t max_scalar_operations = 768;
+/// The maximum for a product with a matrix that all samples share. A larger product stays one product for all samples, which is fast.
+inline constexpr std::int64_t max_shared_operations = 128;
+/// A row of so many numbers fills a register, so a kernel over arrays is fast: it reads slices of such rows in place, adds them and sums them up.
+inline constexpr std::int64_t wide_row = 8;
+/// The cost of a node that splits or combines short rows in a kernel over arrays, in operations on numbers: about a separate step.
+inline constexpr std::int64_t short_rows = 16;
+/// The number of doubles in a register. With 8 samples a maximum over 6 x 6 takes an eighth of the time of a kernel over arrays, with 32 a tenth.
+inline constexpr std::int64_t min_samples = 8;
+/// in_order_of_latency() chooses the next number among so many numbers. A processor looks ahead 200 to 500 instructions. This is not enough for a
+/// function with two rows of results, because the second row begins too late. Measured on a 2 x 15 Jacobian: a window of 32 saves a tenth of the
+/// time, and 250 saves another tenth but takes longer to compile. 96 is a compromise.
+inline constexpr int looked_ahead = 96;
+
+// ---- pads, gaps and slices: assemble.hpp, padded_sums.hpp, sliced_operations.hpp ----
+
+/// The zeros of an array of at most so many elements are constants: a constant costs less than a separate step.
+inline constexpr std::int64_t small_array = 64;
+/// A gap is short if it has at most so many units: slots if all slots have one extent, else elements along the axis.
+inline constexpr std::int64_t units_of_gap = 16;
+/// Short gaps are filled with one constant for each unit, if they have at most so many units, plus two for each part.
+inline constexpr std::int64_t units_of_constants = 8;
+/// The maximum number of different extents of longer gaps. Each needs a separate kernel.
+inline constexpr int different_gaps = 4;
+/// An array is thin if its gaps have at most one element of so many.
+inline constexpr std::int64_t elements_of_thin = 8;
+/// The elements of padded parts that a loop adds up together. Smaller parts may be scalars in registers anyway (scalarize.hpp). Larger parts are in
+/// memory in each iteration, and then one sum is better than several sums.
+inline constexpr std::int64_t min_padded_elements = 8, max_padded_elements = 32768;
+/// The most such parts of a loop. Each part is compared with all others.
+inline constexpr int padded_parts = 64;
+/// The most operations of which a slice is computed from slices of their operands.
+inline constexpr int sliced_operations = 16;
+
+// ---- rewrites: rules/, liveness.hpp ----
+
+/// A division for each repetition of a number takes longer than a separate kernel that divides each number once, from so many repetitions on.
+inline constexpr std::int64_t repetitions_of_division = 4;
+/// The most nodes of a mask of positions that is computed in the type of its reader.
+inline constexpr int mask_operations = 32;
+/// After so many rounds all carries of a loop count as needed. In a delay line of n carries each round finds only one more carry.
+inline constexpr int rounds_of_liveness = 8;
+
+// ---- memory: derived_body.hpp, memory.hpp ----
+
+/// A run-time extent, in a comparison of the residuals of a loop.
+inline constexpr double assumed_extent = 64;
+/// The alignment of temporaries: a cache line, so that two threads never write one line.
+inline constexpr std::int64_t buffer_alignment = 64;
+
+}  // namespace costs
+}  // namespace tenure::passes
