@@ -152,7 +152,7 @@ void stream(std::int64_t n, T* const (&out)[Outputs], const T* first, const In*.
   using packet = tn::math::packet_of<T>;
   constexpr int arrays = Outputs + 1 + static_cast<int>(sizeof...(In));
   if constexpr (tn::math::can_stream<packet>)
-    if (n * arrays * static_cast<std::int64_t>(sizeof(T)) >= tn::cpu_backend::cached_bytes) return stream_by<packet, true>(n, out, first, in...);
+    if (n * arrays * static_cast<std::int64_t>(sizeof(T)) >= tn::cpu_backend::costs::cached_bytes) return stream_by<packet, true>(n, out, first, in...);
   stream_through_caches(n, out, first, in...);
 }
 

@@ -155,6 +155,7 @@ tests = {
     "backend/cpu/epilogue": ["laws/epilogue", "laws/row_consumers", "laws/shapes", "laws/run_time", "passes/fuse"],
     "backend/cpu/fused/reductions": ["laws/rows", "laws/long_sums", "laws/shapes", "laws/extremes"],
     "backend/cpu/fused/interleaved": ["laws/rows", "laws/shapes", "laws/non_temporal", "batch/scalarize"],
+    "backend/cpu/choose": ["backend/choose", "backend/matmul"],
     "backend/cpu/matmul": ["backend/matmul"],
     "backend/cpu/matvec": ["backend/matmul"],
     "backend/cpu/tiles": ["backend/matmul"],

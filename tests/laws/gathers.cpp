@@ -150,7 +150,7 @@ TEST_CASE("a gather does not wait where the result lies in its table or its indi
 }
 
 TEST_CASE("gathered rows whose results pass the caches") {
-  const std::int64_t n = tn::cpu_backend::cached_bytes / (16 * static_cast<std::int64_t>(sizeof(float))) + 77;
+  const std::int64_t n = tn::cpu_backend::costs::cached_bytes / (16 * static_cast<std::int64_t>(sizeof(float))) + 77;
   const auto table = filled<float>(shape<dyn, 3>{}, 1, 1009);
   const auto i = places<std::int32_t>(n, 1009);
   const auto f = tn::compile(long_rows);

@@ -18,7 +18,7 @@ constexpr auto one_and_sums = [](auto x, auto y) {
   return std::tuple{z, sum(z, tn::axis<0>)};
 };
 
-constexpr std::int64_t cached = tn::cpu_backend::cached_bytes;
+constexpr std::int64_t cached = tn::cpu_backend::costs::cached_bytes;
 
 /// May the first step of a call store past the caches?
 template <class F, class... X>

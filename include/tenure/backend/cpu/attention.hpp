@@ -32,8 +32,8 @@ struct attention_extents {
   index m = 0, n = 0, d = 0, e = 0;
   bool causal = false;
 
-  /// The rows of a block. With fewer rows less work is wasted above the diagonal. With more rows k and v are read less often.
-  constexpr index block_rows() const { return m >= 256 ? 32 : 16; }
+  /// The rows of a block.
+  constexpr index block_rows() const { return costs::attention_rows[m >= costs::attention_many_queries]; }
   /// The columns that the rows first ... first + rows - 1 see.
   constexpr index columns_seen(index first, index rows) const { return causal && first + rows < n ? first + rows : n; }
 };
@@ -70,9 +70,9 @@ void block_product(index m, index n, index k, matrix_ref<T> a, const T* b, index
   }
 }
 
-/// The columns of a block of scores: whole panels. Not a power of two, because then all rows of a block would compete for the same sets of the cache.
+/// The columns of a block of scores: whole panels.
 template <class T>
-inline constexpr index attention_columns = ceil_div(120, tile_shape<T>::panel_width) * tile_shape<T>::panel_width;
+inline constexpr index attention_columns = ceil_div(costs::attention_columns, tile_shape<T>::panel_width) * tile_shape<T>::panel_width;
 
 /// The transpose of x [rows, columns] as panels of tile_shape<T>::panel_width columns. The panels are contiguous, so the rows of a panel are near
 /// each other.
@@ -429,7 +429,7 @@ void attention_step(void* const* p, const opaque_operation& o, void* scratch, ex
   constexpr std::int64_t countable = std::int64_t{1} << 30;  // blocks are counted in int
   detail::attention_batches<Op, T> all{o, p, memory, (aligned - 64) / static_cast<std::int64_t>(sizeof(T)), batches, batches / countable + 1};
   const std::int64_t multiplications = batches * x.m * x.n * (x.d + x.e);
-  if (on != nullptr && batches > 1 && on->gains_by(multiplications / multiplications_of_work))
+  if (on != nullptr && batches > 1 && on->gains_by(multiplications / costs::multiplications_of_work))
     return on->run(static_cast<int>(detail::ceil_div(batches, all.of_block)), &detail::attention_batches<Op, T>::run, &all);
   for (std::int64_t b = 0; b < batches; ++b) all.run_batch(b, 0);
 }

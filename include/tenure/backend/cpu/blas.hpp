@@ -33,7 +33,7 @@ struct blas_operand {
 template <class T>
 bool matmul_by_blas(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    const bool is_large = m > 1 && n > 1 && k > 0 && m * n * k >= 32 * 32 * 32;  // for smaller products the overhead of a BLAS is too large
+    const bool is_large = m > 1 && n > 1 && k > 0 && m * n * k >= costs::blas_product;
     if (!is_large) return false;
     const blas_operand<T> left(a, m, k), right(b, k, n);
     const auto fits = [](std::int64_t extent) { return extent <= std::numeric_limits<int>::max(); };

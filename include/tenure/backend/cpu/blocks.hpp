@@ -4,39 +4,21 @@
 // Cost: work on one thread is also cut into blocks, of a few microseconds each. Small work is one block.
 #pragma once
 
-#include <tenure/core/config.hpp>
+#include <tenure/backend/cpu/costs.hpp>
 
 #include <bit>
 #include <cstdint>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// The work of a block, in elements times instructions, or in multiplications for a product. It takes about two microseconds.
-inline constexpr std::int64_t block_work = 1 << 16;
-inline constexpr int max_blocks = 64;
-/// A kernel with static extents and less work than this has no code for blocks.
-inline constexpr std::int64_t min_cut_work = block_work / 2;
-/// The number of multiplications of a product that count as one element of one instruction, in the decision to wake threads. Multiplications of a
-/// product are faster, and each thread must read and pack the right factor.
-inline constexpr std::int64_t multiplications_of_work = 2;
-/// A kernel that reads and writes more bytes than this uses non-temporal stores. The value is the size of the largest shared cache of most
-/// machines. A non-temporal store does not read the line first, which saves a third of the traffic of one load and one store. The next step
-/// finds less in the cache, but loses less than this saves (a kernel over 33 MB and then a sum of its result: 1.2 ms instead of 1.5 ms).
-/// It is a constant, because a virtual machine may report ten times the cache that it has.
-inline constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;
-/// The least rows of a block of a kernel that adds up rows. At the end of a block its column sums are added to the result. With so many rows this costs little.
-inline constexpr std::int64_t rows_of_column_block = 16;
-
-/// The rows of one running sum. A sum of more rows is the sum of such parts: a running sum of 78,000 float32 numbers around 1000 is off by 4e-4.
-inline constexpr std::int64_t rows_of_part = 512;
-constexpr bool has_parts(std::int64_t rows) { return rows >= 2 * rows_of_part; }
+constexpr bool has_parts(std::int64_t rows) { return rows >= 2 * costs::rows_of_part; }
 
 constexpr std::int64_t blocks_of_work(std::int64_t work) {
-  const std::int64_t n = work / block_work;
-  return n < 1 ? 1 : n < max_blocks ? n : max_blocks;
+  const std::int64_t n = work / costs::block_work;
+  return n < 1 ? 1 : n < costs::max_blocks ? n : costs::max_blocks;
 }
 constexpr std::int64_t blocks_of_columns(std::int64_t work, std::int64_t rows) {
-  const std::int64_t n = blocks_of_work(work), most = rows / rows_of_column_block;
+  const std::int64_t n = blocks_of_work(work), most = rows / costs::rows_of_column_block;
   return n <= most ? n : most < 1 ? 1 : most;
 }
 
@@ -69,10 +51,6 @@ constexpr block_grid cut_of_kernel(const std::int64_t* extent, int outer, int in
   if (cuts > 1) g.cut(1, extent[1], (wanted + g.pieces[0] - 1) / g.pieces[0], unit(1));
   return g;
 }
-
-/// A bound for the number of blocks: a kernel is cut into less than twice max_blocks. With a row_producer there may be more blocks, unless
-/// the kernel reduces.
-inline constexpr int max_grid_blocks = 2 * max_blocks;
 
 /// The rows of a matrix that a block reads or writes. They are in separate memory of the worker, or in the matrix itself (in_place).
 struct block_rows {

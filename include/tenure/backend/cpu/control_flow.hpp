@@ -132,9 +132,6 @@ inline constexpr bool is_scan_of_kernel = [] {
   }
 }();
 
-/// The most bytes of a carry for which all iterations run as one kernel. For larger carries the iterations run one by one, each in blocks on the threads.
-inline constexpr std::int64_t max_bytes_of_carry = 262144;
-
 /// Runs the bodies of loops and branches. `plan` is the plan of the program around them, and may contain the plans of the bodies.
 template <class Plan>
 struct iterations_on_host {
@@ -152,7 +149,7 @@ struct iterations_on_host {
   /// Whether a body is expanded, and needs little memory.
   template <class Body>
   static constexpr bool runs_in_registers() {
-    if constexpr (Body::is_static) return expands<Body>() && static_memory<Body>.total() <= 1024;
+    if constexpr (Body::is_static) return expands<Body>() && static_memory<Body>.total() <= costs::temporaries_in_registers;
     else return false;
   }
   template <class... Body>
@@ -177,7 +174,7 @@ struct iterations_on_host {
       using kernel = fused<typename Body::template code_of<s.kernel>>;
       if (trip_count == 0) return false;
       for (int i = 0; i < Carries; ++i)
-        if (program_detail::bytes_of_output<Body>(i, symbols()) > max_bytes_of_carry) return false;
+        if (program_detail::bytes_of_output<Body>(i, symbols()) > costs::carry_of_kernel_bytes) return false;
       scan_of_kernel<Body, Carries, Scanned, Counts> loop{{}, trip_count, *iteration, forward, Counts ? iteration : nullptr};
       const program_detail::call_memory memory{arguments, results, nullptr, symbols()};
       void* pointer[s.binding_count + 1];

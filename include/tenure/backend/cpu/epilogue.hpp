@@ -16,12 +16,6 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 using program_detail::call_memory;
 
-/// Products of at least this many bytes can have an epilogue. This is about the size of the L2 cache of a core.
-inline constexpr std::int64_t epilogue_bytes = 1 << 20;
-/// The bytes of the rows of a block, if a product over the rows follows the kernel and reads them again. They stay in the L2 cache. If 32 rows need
-/// more than four times these bytes, there is no such block.
-inline constexpr std::int64_t twice_read_bytes = 1 << 18;
-
 /// The facts about a product and the next step that are known when the program is compiled.
 struct epilogue {
   bool is_one = false;
@@ -51,26 +45,28 @@ constexpr bool is_another_product(std::int64_t rows, std::int64_t n, std::int64_
 
 /// The number of rows of one round, of m rows. The last round uses the same algorithm (is_another_product). 0 if there is no such number.
 constexpr std::int64_t rows_without_rest(std::int64_t wanted, std::int64_t m, std::int64_t n, std::int64_t k) {
-  std::int64_t rows = wanted < 32 ? 32 : wanted / 32 * 32;
-  if (is_another_product(m % rows, n, k)) rows += 32;
+  constexpr std::int64_t unit = costs::epilogue_row_unit;
+  std::int64_t rows = wanted < unit ? unit : wanted / unit * unit;
+  if (is_another_product(m % rows, n, k)) rows += unit;
   return is_another_product(m % rows, n, k) || rows >= m ? 0 : rows;
 }
 
 /// The cut for an m x n x k product. `row_bytes` has the bytes of a row of all matrices that are read twice.
 constexpr epilogue_cut cut_of_epilogue(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, const epilogue& e, int instructions, std::int64_t row_bytes) {
-  if (m < 64 || n < 1 || k < 1) return {};
+  constexpr std::int64_t unit = costs::epilogue_row_unit;
+  if (m < costs::epilogue_rows || n < 1 || k < 1) return {};
   if (e.reduces_columns && blocks_of_columns(m * n * instructions, m) == 1) return {};  // there is no memory for the columns of a second block
-  const std::int64_t min_per_block = e.reduces ? (m + max_grid_blocks - 1) / max_grid_blocks : 0;
-  if (e.consumer_count > 0 && m * row_bytes >= 2 * epilogue_bytes && 32 * row_bytes <= 4 * twice_read_bytes) {
-    const std::int64_t fitting = twice_read_bytes / row_bytes;
+  const std::int64_t min_per_block = e.reduces ? (m + costs::max_grid_blocks - 1) / costs::max_grid_blocks : 0;
+  if (e.consumer_count > 0 && m * row_bytes >= 2 * costs::epilogue_bytes && unit * row_bytes <= 4 * costs::twice_read_bytes) {
+    const std::int64_t fitting = costs::twice_read_bytes / row_bytes;
     const bool is_whole = e.reduces_columns && fitting < min_per_block;  // a block with sums of columns is not cut again
-    const std::int64_t rows = rows_without_rest(is_whole ? min_per_block + 31 : fitting, m, n, k);
+    const std::int64_t rows = rows_without_rest(is_whole ? min_per_block + unit - 1 : fitting, m, n, k);
     return {rows > 0 && !is_whole && rows < min_per_block ? (min_per_block + rows - 1) / rows * rows : rows, rows, rows > 0};
   }
-  if (n < 2 || m * n * element_size < epilogue_bytes) return {};
-  const std::int64_t fitting = epilogue_bytes / 4 / (n * element_size) / 32 * 32;
-  const std::int64_t wanted = fitting < min_per_block ? min_per_block + 31 : fitting < 32 ? 32 : fitting;
-  if (k > 4 * wanted) return {};  // each block packs the right factor again, and for such long sums an epilogue saves little
+  if (n < 2 || m * n * element_size < costs::epilogue_bytes) return {};
+  const std::int64_t fitting = costs::epilogue_bytes / 4 / (n * element_size) / unit * unit;
+  const std::int64_t wanted = fitting < min_per_block ? min_per_block + unit - 1 : fitting < unit ? unit : fitting;
+  if (k > costs::epilogue_steps_of_row * wanted) return {};
   const std::int64_t rows = rows_without_rest(wanted, m, n, k);
   return {rows, rows, false};
 }
@@ -99,7 +95,7 @@ constexpr epilogue find_epilogue(int s) {
   const passes::symbolic_size rows = passes::symbolic_size_of(shape[0]), columns = passes::symbolic_size_of(shape[1]), elements = rows * columns;
   for (int t = s + 2; t < Program::step_count && e.consumer_count < max_products_over_rows; ++t, ++e.consumer_count)
     if (tables.steps[t].type != product.type || !find_product_over_rows<Program>(s + 1, t, rows, columns, e.consumers[e.consumer_count])) break;
-  const bool is_small = elements.is_static() && elements.factor * size_of(product.type) < epilogue_bytes;
+  const bool is_small = elements.is_static() && elements.factor * size_of(product.type) < costs::epilogue_bytes;
   if (is_small && e.consumer_count == 0) return e;
 
   const passes::kernel& k = tables.kernels[next.kernel];
@@ -139,7 +135,7 @@ constexpr epilogue find_epilogue(int s) {
   if constexpr (Program::is_static) {  // a small program with an epilogue would not be expanded
     std::int64_t number[96] = {};
     for (int i = 0; i < product.number_count; ++i) number[i] = tables.numbers[product.first_number + i].factor;
-    e.is_one = e.is_one && elements.factor * k.instruction_count >= min_cut_work && cut_of_epilogue<Program>(e, s, opaque_operation(number), nullptr).rows_of_block > 0;
+    e.is_one = e.is_one && elements.factor * k.instruction_count >= costs::min_cut_work && cut_of_epilogue<Program>(e, s, opaque_operation(number), nullptr).rows_of_block > 0;
   }
   return e;
 }
@@ -255,8 +251,7 @@ int run_epilogue(int s, const call_memory& m, const pointed_step& product, const
   executor* const on = next.on;
   const std::int64_t workers = on == nullptr ? 1 : on->workers();
   consumers_of_call<T> consumers;
-  // A product with a vector is limited by memory. Two threads took three times the processor time of one thread: they read the matrix twice, in half rows.
-  const bool on_one_thread = workers == 1 || (n == 1 && workers < 4);
+  const bool on_one_thread = workers == 1 || (n == 1 && workers < costs::threads_of_vector);
   if (cut.has_consumers) consumers.template bind<Program>(e, s, m, on_one_thread, memory, count, bind);
   const bool passes_rows = consumers.moves_rows(e.passed_to);
   if (passes_rows) overwrites = false;

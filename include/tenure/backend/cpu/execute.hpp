@@ -126,12 +126,6 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
 
 // ---- small static programs, expanded in place ----
 
-/// A program with at most this work (elements times instructions, or multiplications) is expanded in one function.
-inline constexpr std::int64_t expanded_work = 16384;
-inline constexpr int expanded_steps = 48;
-/// The most steps of an expanded body that has loops, branches or steps at one position. A short iteration takes less time than a walk through the table.
-inline constexpr int expanded_steps_per_iteration = 12;
-
 /// What a step of an iteration reads, writes or checks at one position.
 template <class Program>
 constexpr single_position position_of_step(int step) {
@@ -141,7 +135,7 @@ constexpr single_position position_of_step(int step) {
 
 template <class Program>
 constexpr bool expands() {
-  if (!Program::is_static || Program::step_count > expanded_steps || has_epilogues<Program>) return false;
+  if (!Program::is_static || Program::step_count > costs::expanded_steps || has_epilogues<Program>) return false;
   std::int64_t work = 0;
   for (int i = 0; i < Program::kernel_count; ++i) {
     const passes::kernel& k = Program::tables.kernels[i];
@@ -151,10 +145,10 @@ constexpr bool expands() {
   }
   for (int i = 0; i < Program::step_count; ++i) {
     const bound_step& s = Program::tables.steps[i];
-    const bool is_within_iteration = (s.control_flow >= 0 || position_of_step<Program>(i).length > 0) && Program::value.is_body && Program::step_count <= expanded_steps_per_iteration;
+    const bool is_within_iteration = (s.control_flow >= 0 || position_of_step<Program>(i).length > 0) && Program::value.is_body && Program::step_count <= costs::expanded_steps_per_iteration;
     if (!s.is_fused() && s.op != ir::opcode::matmul && s.op != ir::opcode::pad && !is_within_iteration) return false;
   }
-  return work <= expanded_work;
+  return work <= costs::expanded_work;
 }
 
 /// Whether a program is a branch of a cond. A result of a branch may share memory with any capture; a result of a loop body only with its own carry.
@@ -241,8 +235,8 @@ struct static_step {
       bool is_small = o.in[0].rank == record::takes.operand(0).rank && record::scratch(sizes) == 0;
       std::int64_t numbers = record::elements_of_result(sizes);
       for (int k = 0; k < record::arity; ++k) is_small = is_small && o.in[k].rank <= 2, numbers += record::elements_of_operand(k, sizes);
-      for (int l = 0; l < record::takes.letters(); ++l) is_small = is_small && sizes[l] <= 8;
-      return is_small && sizes[0] <= 4 && numbers <= 80;
+      for (int l = 0; l < record::takes.letters(); ++l) is_small = is_small && sizes[l] <= costs::sample_extent;
+      return is_small && sizes[0] <= costs::sample_rows && numbers <= costs::sample_numbers;
     }
   }();
   static constexpr const opaque_operation& operation() { return repeated.operation; }
@@ -291,7 +285,7 @@ TENURE_INLINE void run_static([[maybe_unused]] const running_call& m, std::integ
 /// Whether one function runs the steps of an iteration one after the other, even if they are not expanded inline. The buffers of each step are then known
 /// when the program is compiled. An iteration of three short steps with run-time extents takes 5 ns; with a walk through the table it takes 37 ns.
 template <class Program>
-inline constexpr bool lists_iteration = Program::value.is_body && Program::step_count <= expanded_steps && !(Program::is_static && has_epilogues<Program>);
+inline constexpr bool lists_iteration = Program::value.is_body && Program::step_count <= costs::expanded_steps && !(Program::is_static && has_epilogues<Program>);
 
 template <class Program, int S, class Plan, int... B>
 TENURE_INLINE void run_listed_step(const running_call& m, const Plan& plan, std::integer_sequence<int, B...>) {

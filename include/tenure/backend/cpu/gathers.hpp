@@ -9,11 +9,6 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// A gather of at least this many bytes waits. This is a part of the L2 cache of a core.
-inline constexpr std::int64_t min_waiting_bytes = 1 << 18;
-/// The bytes of the rows that are gathered before a block. They stay in the L2 cache. With blocks of a quarter of this size the time is 1.06 times as long.
-inline constexpr std::int64_t gathered_block_bytes = 1 << 16;
-
 /// The facts about a gather that are known when the program is compiled.
 struct waiting_gather {
   int reader = -1;             // the step whose kernel reads the rows, or -1 if the gather does not wait
@@ -112,7 +107,7 @@ class waiting_gathers {
     const opaque_operation operation(gather.number);
     const opaque_operation::operand &table = operation.in[0], &indices = operation.in[1];
     const std::int64_t count = elements_of(indices), length = elements_along(table, 1, table.rank), bytes = size_of(bound.type);
-    if (count * length * bytes < min_waiting_bytes || !is_dense(table, 1, table.rank) || !is_dense(indices, 0, indices.rank)) return false;
+    if (count * length * bytes < costs::waiting_gather_bytes || !is_dense(table, 1, table.rank) || !is_dense(indices, 0, indices.rank)) return false;
     const byte_range of_table(gather.pointer[0], table.extent, table.stride, table.rank, bytes);
     const byte_range of_indices(gather.pointer[1], indices.extent, indices.stride, indices.rank, size_of(indices.type));
     for (int b = 0; b < Program::buffer_count; ++b) {
@@ -142,7 +137,8 @@ class waiting_gathers {
     for (int i = 0; i < count_; ++i)
       if (waiting_[i].reader == t) row_bytes += waiting_[i].source.rows.row_bytes;
     if (row_bytes == 0) return nullptr;
-    const std::int64_t fitting = gathered_block_bytes / row_bytes / 64 * 64, rows = fitting < 64 ? 64 : fitting;
+    constexpr std::int64_t unit = costs::gathered_row_unit;
+    const std::int64_t fitting = costs::gathered_block_bytes / row_bytes / unit * unit, rows = fitting < unit ? unit : fitting;
     const std::int64_t workers = on == nullptr ? 1 : on->workers();
     const row_producer* found = nullptr;
     for (int i = 0; i < count_; ++i) {

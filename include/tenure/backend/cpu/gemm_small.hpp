@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Products of small static matrices, with C in registers. A column block with up to 128 packet operations is unrolled completely. A larger
+// Products of small static matrices, with C in registers. A column block with few packet operations is unrolled completely. A larger
 // block is a loop over k. There is no packing and no branch.
 // Law: an element of C is a[i,0] b[0,j] + a[i,1] b[1,j] + ... in ascending k. Each step is one fused multiply-add if the target has this
 // instruction. Columns of the remainder may be computed twice, with the same value.
@@ -7,6 +7,7 @@
 #pragma once
 
 #include "../../core/config.hpp"
+#include "costs.hpp"
 
 #include <tenure/math/eigen_packets.hpp>
 
@@ -19,12 +20,6 @@
 #endif
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
-
-/// Whether a plan should use `matmul_small`: its tiles fit in registers. For larger shapes `matmul` is as fast.
-constexpr bool matmul_is_small(std::int64_t m, std::int64_t n, std::int64_t k) {
-  const bool within = m <= 16 && n <= 64 && k <= 64;
-  return within && m * n * k <= 4096;
-}
 
 namespace detail {
 
@@ -126,7 +121,7 @@ TENURE_INLINE void small_columns(const T* a, const T* b, T* c) {
   constexpr index lanes = widest<T>(columns, limit), max_packets = BCol != 1 ? 1 : many_registers ? 3 : 2;
   constexpr index count = columns / lanes < max_packets ? columns / lanes : max_packets;
   constexpr index max_rows = (many_registers ? 24 : 12) / count, rows = M < max_rows ? M : max_rows;
-  constexpr bool written_out = M * count * K <= 128;  // for larger products a loop costs almost nothing, and unrolled code would be large
+  constexpr bool written_out = M * count * K <= costs::unrolled_packets;
   const T* const right = b + start * BCol;
   T* const to = c + start;
   if constexpr (written_out) {

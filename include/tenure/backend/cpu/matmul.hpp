@@ -21,10 +21,6 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 namespace detail {
 
-/// A product with at most this many multiplications uses scalar loops, unless it is narrow. For 3 x 3 by a transposed 3 x 3, packets take twice as long.
-/// A product with a vector has a lower limit, because its packets need no copy: by a column, packets take 2 times as long for 3 x 3, and 0.7 for 8 x 8.
-constexpr index max_loops(index m, index n) { return m == 1 || n == 1 ? 16 : 64; }
-
 /// The size in bytes of the widest packed panel of an m x n x k product.
 template <class T>
 constexpr index packed_bytes(index n, index k) {
@@ -52,20 +48,12 @@ TENURE_INLINE void panels(index m, index n, index k, matrix_ref<T> a, matrix_ref
   }
 }
 
-/// Whether A is transposed and larger than the caches, and the rows of C are short. A tile reads one line of each row of memory. With 256 rows, each on
-/// a different page, the processor prefetches no line.
-template <class T>
-constexpr bool is_tall(index m, index n, index k, const matrix_ref<T>& a) {
-  constexpr index size = sizeof(T);
-  return a.row_stride == 1 && a.col_stride * size >= 2048 && m * k * size >= (8 << 20) && n * size <= 4096;
-}
-inline constexpr index tall_bytes = 65536;
-/// The product with a tall A, which reads few rows of the memory of A at a time. For k = 10000, m = 1000 and n = 16 in double, it takes half of the time.
+/// The product with a tall A, which reads few rows of the memory of A at a time.
 template <class T>
 [[gnu::noinline]] void matmul_tall(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, bool packs, T* packed, void* memory) {
-  constexpr index steps_at_once = 16, elements = tall_bytes / sizeof(T);
+  constexpr index steps_at_once = costs::tall_steps, elements = costs::tall_sums_bytes / sizeof(T);
   T* const sums = static_cast<T*>(memory);  // of one part
-  const index part = part_of_sum<T>(k), rows = elements / n < 2048 ? elements / n / 8 * 8 : 2048;
+  const index part = part_of_sum<T>(k), rows = elements / n < costs::tall_rows ? elements / n / 8 * 8 : costs::tall_rows;
   for (index i = 0; i < m; i += rows) {
     const index height = m - i < rows ? m - i : rows;
     for (index begin = 0, end; begin < k; begin = end) {
@@ -86,24 +74,18 @@ template <class T>
 
 /// The product of matrices that are not narrow, in blocks for the caches.
 template <class T>
-[[gnu::noinline]] void matmul_blocked(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, void* workspace) {
+[[gnu::noinline]] void matmul_blocked(product_kernel kernel, index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, void* workspace) {
   using shape = tile_shape<T>;
-  alignas(64) T stack[shape::stack_bytes / sizeof(T)];
+  alignas(64) T stack[costs::stack_panel_bytes / sizeof(T)];
   T* packed = stack;
-  if (packed_bytes<T>(n, k) > shape::stack_bytes)
+  if (packed_bytes<T>(n, k) > costs::stack_panel_bytes)
     packed = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(workspace) + 63) & ~std::uintptr_t(63));
 
-  // Rows of B that are many cache lines apart compete for a few sets of the cache. If A has many rows, a packed copy is faster: with AVX2
-  // 512x512x512 and 512x512x128 take 0.78 of the time. With 64 rows there is no difference.
-  constexpr index size = sizeof(T);
-  const bool worth_packing = m >= 128 && b.row_stride * size >= 512;
-  if (is_tall(m, n, k, a))
-    return with_borrowed_memory<tall_bytes>(tall_bytes, [&](void* memory) { matmul_tall(m, n, k, a, b, c, ldc, accumulate, worth_packing, packed, memory); });
+  const bool worth_packing = is_worth_packing(m, b);
+  if (kernel == product_kernel::tall)
+    return with_borrowed_memory<costs::tall_sums_bytes>(costs::tall_sums_bytes, [&](void* memory) { matmul_tall(m, n, k, a, b, c, ldc, accumulate, worth_packing, packed, memory); });
   const index part = part_of_sum<T>(k);
-  // A result that is larger than the caches, with few steps k, gains from non-temporal stores: 1000 x 10000 with k = 16 in double takes 0.7 of the time.
-  constexpr index line = 64 / size;
-  const bool has_whole_lines = reinterpret_cast<std::uintptr_t>(c) % 64 == 0 && n % line == 0 && ldc % line == 0;
-  const bool non_temporal = may_stream<T> && !accumulate && part == k && has_whole_lines && m * n * size >= cached_bytes;
+  const bool non_temporal = may_bypass_caches<T>(m, n, k, ldc, accumulate) && reinterpret_cast<std::uintptr_t>(c) % 64 == 0;
   for (index i = 0; i < m; i += shape::block)
     for (index l = 0; l < k; l += part) {
       const index height = m - i < shape::block ? m - i : shape::block, steps = k - l < part ? k - l : part;
@@ -120,10 +102,10 @@ template <class T>
 constexpr std::int64_t matmul_workspace(std::int64_t m, std::int64_t n, std::int64_t k) {
   if (!detail::has_packets<T> || m <= 1 || n <= 1) return 0;
   const std::int64_t bytes = detail::packed_bytes<T>(n, k);
-  return bytes <= detail::tile_shape<T>::stack_bytes ? 0 : bytes + 64;
+  return bytes <= costs::stack_panel_bytes ? 0 : bytes + 64;
 }
 
-inline constexpr std::size_t matmul_max_workspace = 49152 + 64;
+inline constexpr std::size_t matmul_max_workspace = costs::panel_bytes + 64;
 
 /// C[m, n] = A[m, k] B[k, n], or C += A B. C is row-major with `ldc >= n` elements from row to row, and overlaps no operand.
 /// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment. `whole`: for a product with a vector, the size of the whole matrix.
@@ -131,14 +113,15 @@ template <class T>
 TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, std::int64_t ldc, bool accumulate,
                           [[maybe_unused]] void* workspace, [[maybe_unused]] std::int64_t whole = 0) {
   using namespace detail;
-  if (m <= 0 || n <= 0) return;
+  const product_choice choice = choose(m, n, k, a, b, ldc, whole);
+  if (choice.kernel == product_kernel::none) return;
   if constexpr (!has_packets<T>) {
     matmul_loops(m, n, k, a, b, c, ldc, accumulate);
   } else {
-    if (is_narrow(m, n, b) && k > 0) narrow_product<T, 0>(m, n, k, a, b, c, ldc, accumulate);
-    else if (m * n * k <= max_loops(m, n)) matmul_loops(m, n, k, a, b, c, ldc, accumulate);
-    else if (m == 1 || n == 1) matmul_of_vector(m, n, k, a, b, c, ldc, accumulate, place_of_matrix<T>{whole > 0 ? whole : m * n * k});
-    else matmul_blocked(m, n, k, a, b, c, ldc, accumulate, workspace);
+    if (choice.kernel == product_kernel::narrow) narrow_product<T, 0>(m, n, k, a, b, c, ldc, accumulate);
+    else if (choice.kernel == product_kernel::loops) matmul_loops(m, n, k, a, b, c, ldc, accumulate);
+    else if (is_vector(m, n)) matmul_of_vector(choice, m, n, k, a, b, c, ldc, accumulate, whole > 0 ? whole : m * n * k);
+    else matmul_blocked(choice.kernel, m, n, k, a, b, c, ldc, accumulate, workspace);
   }
 }
 

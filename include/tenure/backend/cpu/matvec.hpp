@@ -5,7 +5,7 @@
 // as a part of a result has 32 elements or more. So a caller may split a long column into such parts.
 #pragma once
 
-#include "tiles.hpp"
+#include "choose.hpp"
 
 #if defined(__CUDACC__)  // nvcc does not have GCC's pragma for unrolling
 #pragma nv_diagnostic push
@@ -28,23 +28,6 @@ TENURE_INLINE T sum_lanes(const packet_of<T, Lanes>& value) {
     return sum_lanes<T, Lanes / 2>(packets::padd(packets::ploadu<half>(memory), packets::ploadu<half>(memory + Lanes / 2)));
   }
 }
-
-/// Facts about the matrix of a product with a vector, or about the whole matrix of which it is a part: its size, and the cache level that can hold it.
-template <class T>
-struct place_of_matrix {
-  index elements;
-
-  constexpr index bytes() const { return elements * static_cast<index>(sizeof(T)); }
-  /// Whether rows of `row` elements are read faster one by one than four at a time. The processor prefetches in the order of memory. With four rows at
-  /// a time it stops at the end of each short row: rows of 1 KiB come from memory at 28 GB/s one by one, and at 11 GB/s four at a time. Rows of several
-  /// pages and very short rows are faster four at a time.
-  constexpr bool reads_one_by_one(index row) const { return bytes() > (16 << 20) && row * static_cast<index>(sizeof(T)) >= 512 && row * static_cast<index>(sizeof(T)) < 8192; }
-  /// Whether the matrix is read once, a few rows at a time, and not in columns of packets. For long rows in the last-level cache columns are faster.
-  constexpr bool reads_rows(index row) const { return row > max_lanes<T> && bytes() > (row * static_cast<index>(sizeof(T)) <= 2048 ? 1 << 20 : 16 << 20); }
-};
-
-/// The length of a part of a dot product.
-inline constexpr index part_of_dot = 1 << 14;
 
 /// sum[r] = a[r] x for Rows rows, with two partial sums for each lane.
 template <class T, index Rows>
@@ -76,7 +59,7 @@ TENURE_INLINE void lanes_of_dots(index k, const T* x, const T* a, const index (&
 /// Otherwise four rows are read at a time; the last row stands in for missing rows.
 template <class T, bool OneByOne>
 void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index stride, bool accumulate) {
-  constexpr index lanes = max_lanes<T>, part = part_of_dot;
+  constexpr index lanes = max_lanes<T>, part = costs::elements_of_part;
   packet_of<T, lanes> sum[4] = {};
   if constexpr (OneByOne) {
     for (index r = 0; r < rows; ++r) {
@@ -133,10 +116,6 @@ TENURE_INLINE void few_rows_times_matrix(index n, const T* x, index stride, cons
   store_some(y + j, sum, n - j);
 }
 
-/// Whether each of the n elements of a result has several partial sums: a single sum would wait four cycles for each row of the matrix. If threads divide
-/// a result, no part is that narrow.
-inline constexpr bool is_narrow_result(index n, index k) { return n < 32 && k >= 32; }
-
 /// sum += x row, for a row of `Packets` packets. The last packet has `last` elements.
 template <class T, index Packets>
 TENURE_INLINE void add_multiple(T x, const T* row, index last, packet_of<T, max_lanes<T>> (&sum)[Packets]) {
@@ -178,14 +157,12 @@ void narrow_row_times_matrix(index k, const T* x, index stride, const T* b, inde
   }
 }
 
-/// y[n] = x[k] B[k, n], where the rows of B are contiguous. A matrix in a cache is read in columns of packets, whose sums stay in registers. From memory
-/// this would have a third of the speed, and narrow columns would be read more than once.
+/// y[n] = x[k] B[k, n], where the rows of B are contiguous.
 template <class T>
-void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate, place_of_matrix<T> place) {
-  constexpr index lanes = max_lanes<T>, rows = 4, max_columns = 4096 / sizeof(T);
+void row_times_matrix(product_kernel kernel, index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate) {
+  constexpr index lanes = max_lanes<T>, rows = costs::rows_at_once, max_columns = costs::sums_of_rows_bytes / sizeof(T);
   const index part = part_of_sum<T>(k);
-  const bool is_narrow = is_narrow_result(n, k);
-  if (place.reads_rows(n) && !(is_narrow && n <= 4 * lanes)) {
+  if (kernel == product_kernel::rows) {
     alignas(64) T sums[max_columns];  // of one part
     for (index j = 0; j < n; j += max_columns)
       for (index begin = 0; begin < k; begin += part) {
@@ -206,7 +183,7 @@ void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> 
     const matrix_ref<T> a{x + l * stride, 0, stride};
     const T* const from = b.data + l * b.row_stride;
     index j = 0;
-    if (is_narrow) {
+    if (kernel == product_kernel::narrow_columns) {
       for (; j < n; j += 4 * lanes) {
         const index columns = n - j < 4 * lanes ? n - j : 4 * lanes, packets = ceil_div(columns, lanes);
         const auto sums = packets == 1 ? narrow_row_times_matrix<T, 1> : packets == 2 ? narrow_row_times_matrix<T, 2> : packets == 3 ? narrow_row_times_matrix<T, 3> : narrow_row_times_matrix<T, 4>;
@@ -222,24 +199,24 @@ void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> 
 
 /// y[n] = x[k] B[k, n], where the columns of B are contiguous. A strided x is copied piece by piece.
 template <class T>
-void row_times_transposed(index n, index k, const T* x, index x_stride, matrix_ref<T> b, T* y, index y_stride, bool accumulate, place_of_matrix<T> place) {
+void row_times_transposed(index n, index k, const T* x, index x_stride, matrix_ref<T> b, T* y, index y_stride, bool accumulate, index whole) {
   if (x_stride != 1 && k > 1) {
-    T piece[512];
-    for (index l = 0; l < k; l += 512, accumulate = true) {
-      const index length = k - l < 512 ? k - l : 512;
+    constexpr index most = costs::copied_vector;
+    T piece[most];
+    for (index l = 0; l < k; l += most, accumulate = true) {
+      const index length = k - l < most ? k - l : most;
       for (index i = 0; i < length; ++i) piece[i] = x[(l + i) * x_stride];
-      row_times_transposed<T>(n, length, piece, 1, {b.data + l, 1, b.col_stride}, y, y_stride, accumulate, place);
+      row_times_transposed<T>(n, length, piece, 1, {b.data + l, 1, b.col_stride}, y, y_stride, accumulate, whole);
     }
     return;
   }
-  const bool one_by_one = place.reads_one_by_one(k);
-  const auto four = one_by_one ? dots<T, true> : dots<T, false>;
+  const auto four = choose_dots<T>(k, whole) == product_kernel::dots_one_by_one ? dots<T, true> : dots<T, false>;
   for (index j = 0; j < n; j += 4) four(n - j < 4 ? n - j : 4, k, x, b.data + j * b.col_stride, b.col_stride, y + j * y_stride, y_stride, accumulate);
 }
 
 template <class T>
 [[gnu::noinline]] void matmul_loops(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {
-  constexpr index part = 256;
+  constexpr index part = costs::scalar_part;
   for (index i = 0; i < m; ++i)
     for (index j = 0; j < n; ++j) {
       T& element = c[i * ldc + j];
@@ -253,14 +230,19 @@ template <class T>
     }
 }
 
-/// The product with a single row or column.
+/// y[n] = x[k] B[k, n], by the kernel that choose() names.
 template <class T>
-[[gnu::noinline]] void matmul_of_vector(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, place_of_matrix<T> place) {
-  if (m == 1 && n > 1 && b.col_stride == 1) return row_times_matrix(n, k, a.data, a.col_stride, b, c, accumulate, place);
-  if (n == 1 && m > 1 && a.row_stride == 1 && ldc == 1) return row_times_matrix(m, k, b.data, b.row_stride, {a.data, a.col_stride, 1}, c, accumulate, place);
-  if (m == 1 && b.row_stride == 1) return row_times_transposed(n, k, a.data, a.col_stride, b, c, 1, accumulate, place);
-  if (n == 1 && a.col_stride == 1) return row_times_transposed(m, k, b.data, b.row_stride, {a.data, 1, a.row_stride}, c, ldc, accumulate, place);
-  matmul_loops(m, n, k, a, b, c, ldc, accumulate);
+TENURE_INLINE void row_times(product_kernel kernel, index n, index k, const T* x, index x_stride, matrix_ref<T> b, T* y, index y_stride, bool accumulate, index whole) {
+  const bool is_along_columns = kernel == product_kernel::dots || kernel == product_kernel::dots_one_by_one;
+  if (is_along_columns) return row_times_transposed(n, k, x, x_stride, b, y, y_stride, accumulate, whole);
+  row_times_matrix(kernel, n, k, x, x_stride, b, y, accumulate);
+}
+/// The product with a single row or column. A column is computed as a row of the transposed product.
+template <class T>
+[[gnu::noinline]] void matmul_of_vector(product_choice choice, index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, index whole) {
+  if (choice.kernel == product_kernel::loops) return matmul_loops(m, n, k, a, b, c, ldc, accumulate);
+  if (choice.swaps) return row_times(choice.kernel, m, k, b.data, b.row_stride, {a.data, a.col_stride, a.row_stride}, c, ldc, accumulate, whole);
+  row_times(choice.kernel, n, k, a.data, a.col_stride, b, c, 1, accumulate, whole);
 }
 
 }  // namespace detail

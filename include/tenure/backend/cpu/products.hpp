@@ -19,12 +19,12 @@ struct product {
   std::int64_t m, n, k;
   matrix_ref<T> a, b;
   T* c;
-  std::int64_t pieces[2];       // of rows and of columns
+  product_pieces pieces;
   std::int64_t steps_at_once = 0;  // the steps over k that are added to C at a time; 0: matmul decides
 
   static void run(void* context, int block, int) {
     const product& p = *static_cast<const product*>(context);
-    const span rows = part(p.m, p.pieces[0], block / p.pieces[1]), columns = part(p.n, p.pieces[1], block % p.pieces[1]);
+    const span rows = part(p.m, p.pieces.rows, block / p.pieces.columns), columns = part(p.n, p.pieces.columns, block % p.pieces.columns);
     p.panel(rows, columns, p.c + rows.first * p.n + columns.first);
   }
   /// Computes some rows of the product and writes them to `to`.
@@ -56,18 +56,6 @@ struct product {
   }
 };
 
-/// A product with at most this many multiplications uses neither threads nor a BLAS.
-inline constexpr std::int64_t max_small_product = 4096;
-
-/// The number of pieces into which the rows of a product are divided: the same number for each worker. If rows of B are long, a piece has 128 rows or
-/// more, because only such a product packs B (matmul_blocked). On two threads (Zen 3) 512x512x512 took 0.70 of one thread's time in pieces of 32 rows,
-/// and takes 0.51. 256x128x784 takes 0.69 in pieces of 32, 0.62 of 128, and 0.55 of 64, because the second thread starts late.
-constexpr std::int64_t pieces_of_rows(std::int64_t m, std::int64_t bytes_of_row, int workers) {
-  const std::int64_t wanted = ceil_div(m / (bytes_of_row >= 1024 ? 128 : 64), workers) * workers, most = m / 32 < max_blocks ? m / 32 : max_blocks;
-  const std::int64_t pieces = wanted > 0 && wanted < most ? wanted : most;
-  return pieces > 1 ? pieces : 1;
-}
-
 /// C = A B on this thread, or in panels on the threads of an executor. The bits are the same: see the law of matmul. If `steps_at_once` is not 0,
 /// so many steps over k are added to C at a time.
 template <class T>
@@ -76,11 +64,9 @@ void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref
 #if TENURE_BLAS
   if (matmul_by_blas(m, n, k, a, b, c)) return;
 #endif
-  if (on != nullptr && m * n * k >= 4 * block_work && on->gains_by(m * n * k / multiplications_of_work)) {
-    const std::int64_t rows = pieces_of_rows(m, n * static_cast<std::int64_t>(sizeof(T)), on->workers());
-    const std::int64_t max_columns = n / 192, wanted = 16 / rows, columns = wanted < max_columns ? wanted : max_columns;
-    product<T> all{m, n, k, a, b, c, {rows, columns > 1 ? columns : 1}, steps_at_once};
-    return on->run(static_cast<int>(all.pieces[0] * all.pieces[1]), &product<T>::run, &all);
+  if (on != nullptr && m * n * k >= costs::divided_product && on->gains_by(m * n * k / costs::multiplications_of_work)) {
+    product<T> all{m, n, k, a, b, c, pieces_of_product(m, n, sizeof(T), on->workers()), steps_at_once};
+    return on->run(static_cast<int>(all.pieces.rows * all.pieces.columns), &product<T>::run, &all);
   }
   if (steps_at_once > 0) {
     const product<T> all{m, n, k, a, b, c, {1, 1}, steps_at_once};
@@ -100,7 +86,7 @@ template <class T>
   const matrix_ref<T> left{static_cast<const T*>(p[0]), a.stride[batch], a.stride[batch + 1]};
   const matrix_ref<T> right{static_cast<const T*>(p[1]), b.stride[batch], b.stride[batch + 1]};
   T* to = static_cast<T*>(p[2]);  // results are row-major
-  if (batch > 0 && rows * columns * inner <= detail::max_small_product) {
+  if (batch > 0 && rows * columns * inner <= costs::small_product) {
     const int last = batch - 1;
     detail::for_each_index(last, c.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
       matmul_each<T>(c.extent[last], rows, columns, inner, {left.data + at_a, left.row_stride, left.col_stride}, a.stride[last],
@@ -119,7 +105,7 @@ template <class T>
 template <class T>
 void matmul_step(void* const* p, const opaque_operation& n, void* scratch, executor* on) {
   const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
-  if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > detail::max_small_product) return matmul_of_batch<T>(p, n, scratch, on);
+  if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > costs::small_product) return matmul_of_batch<T>(p, n, scratch, on);
   // A direct call, for loops that run a small product in each iteration: the setup of the general path takes longer than such a product.
   matmul<T>(c.extent[0], c.extent[1], a.extent[1], {static_cast<const T*>(p[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(p[1]), b.stride[0], b.stride[1]},
             static_cast<T*>(p[2]), c.extent[1], false, scratch);

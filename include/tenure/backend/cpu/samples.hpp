@@ -33,7 +33,7 @@ class samples {
     }
     result_ = Record::elements_of_result(sizes_);
     const std::int64_t bytes_of_packet = elements(true) * lanes * static_cast<std::int64_t>(sizeof(T));
-    in_lanes_ = lanes > 1 && 2 * count_ >= lanes && bytes_of_packet <= packet_bytes;
+    in_lanes_ = lanes > 1 && 2 * count_ >= lanes && bytes_of_packet <= costs::sample_packet_bytes;
   }
 
   /// The bytes of memory that one thread needs, in whole lines of the cache.
@@ -43,7 +43,7 @@ class samples {
   constexpr std::int64_t work() const { return count_ * (size_[0] + result_) * sizes_[0]; }
   /// The blocks of work, of some microseconds each. A step of less work is one block.
   constexpr std::int64_t blocks() const {
-    const std::int64_t wanted = work() / 16384, most = max_blocks < tasks() ? max_blocks : tasks();
+    const std::int64_t wanted = work() / costs::samples_work, most = costs::max_blocks < tasks() ? costs::max_blocks : tasks();
     return wanted < most ? wanted : most;
   }
 
@@ -55,9 +55,6 @@ class samples {
   }
 
  private:
-  // A packet of larger samples would leave the cache of level 2 (Zen 3: 512 KB) between two uses of an element.
-  static constexpr std::int64_t packet_bytes = 192 << 10;
-
   constexpr bool is_given(int k) const { return k != Record::result_begins_as; }
   /// The numbers of memory for one sample. In packets each operand and the result are copied.
   constexpr std::int64_t elements(bool in_lanes) const {

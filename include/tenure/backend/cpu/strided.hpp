@@ -37,7 +37,7 @@ TENURE_INLINE void copy_row(const T* from, T* to, std::int64_t length) {
     for (; i + Piece <= bytes; i += Piece) std::memcpy(b + i, a + i, Piece);
     if (i < bytes) std::memcpy(b + bytes - Piece, a + bytes - Piece, Piece);  // overlaps the last piece
   };
-  if (bytes > 512) return void(std::memcpy(to, from, bytes));
+  if (bytes > costs::copied_in_registers) return void(std::memcpy(to, from, bytes));
   if constexpr (has_packets<T>) {  // g++ copies 32 bytes by two registers in memcpy
     constexpr index lanes = widest<T>(32 / sizeof(T), 32 / sizeof(T));
     using packet = packet_of<T, lanes>;

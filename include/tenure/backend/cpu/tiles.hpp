@@ -33,13 +33,12 @@ constexpr index ceil_div(index a, index b) { return (a + b - 1) / b; }
 template <class T>
 struct tile_shape {
   static constexpr index lanes = max_lanes<T>;
-  static constexpr index rows = many_registers ? 8 : 4;
-  static constexpr index packets_wide = 3;
+  static constexpr index rows = costs::tile_rows[many_registers];
+  static constexpr index packets_wide = costs::tile_packets;
   static constexpr index panel_width = lanes * packets_wide;
-  static constexpr index depth = 49152 / (panel_width * sizeof(T));  // rows of a panel, so that it stays in the L1 or L2 cache
-  static constexpr index block = 524288 / (depth * sizeof(T));       // rows of A, so that they stay in the L2 cache for all panels
-  static constexpr index stack_bytes = 8192;                         // panels of up to this size are on the stack and need no workspace
-  static constexpr T zeros[8 * lanes] = {};                          // the start of sums; it is read like C, so that C += A B needs no branch
+  static constexpr index depth = costs::panel_bytes / (panel_width * static_cast<index>(sizeof(T)));  // rows of a panel
+  static constexpr index block = costs::rows_bytes / (depth * static_cast<index>(sizeof(T)));         // rows of A for all panels
+  static constexpr T zeros[8 * lanes] = {};  // the start of sums; it is read like C, so that C += A B needs no branch
 };
 
 /// Loads the first `n` lanes, and sets the others to zero. It reads no memory beyond the first n elements.
@@ -147,12 +146,6 @@ void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index
   if (i < m) tile<T, 1, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, how);
 }
 
-/// Whether one packet holds a row of C, and few tiles read B. Then B is read in place: a packed copy would take longer than the product.
-template <class T>
-constexpr bool is_narrow(index m, index n, const matrix_ref<T>& b) {
-  const bool is_one_packet = n == max_lanes<T> || (n < max_lanes<T> && math::has_masked_memory<packet_of<T, max_lanes<T>>>);
-  return m > 1 && n > 1 && is_one_packet && m <= 3 * tile_shape<T>::rows && b.col_stride == 1;
-}
 /// A narrow product. If Rows is not 0, it is m, and the product is one tile.
 template <class T, index Rows>
 TENURE_INLINE void narrow_product(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {

@@ -49,7 +49,7 @@ struct fused<Code>::blocks {
   T* worker_memory = nullptr;  // for the first worker the column sums of a part; then for each other worker its kept rows and the column sums of a part
   std::int64_t part_step = 0;  // the elements of the column sums of a part
   const row_producer* rows = nullptr;
-  T totals[max_grid_blocks][max_totals];
+  T totals[costs::max_grid_blocks][max_totals];
 
   static void run(void* context, int b, int worker) {
     auto& all = *static_cast<blocks*>(context);
@@ -84,11 +84,11 @@ struct fused<Code>::blocks {
         local_arguments of_part = args;
         point_columns_to(of_part, memory, columns);
         block_range few = range;
-        few.last[0] = few.first[0] + rows_of_part;
+        few.last[0] = few.first[0] + costs::rows_of_part;
         run_block(local_arguments(args), few, totals);
         while (few.last[0] < range.last[0]) {
           few.first[0] = few.last[0];
-          few.last[0] = range.last[0] - few.first[0] < rows_of_part ? range.last[0] : few.first[0] + rows_of_part;
+          few.last[0] = range.last[0] - few.first[0] < costs::rows_of_part ? range.last[0] : few.first[0] + costs::rows_of_part;
           T of_few[max_totals];
           run_block(local_arguments(of_part), few, of_few);  // a copy, as in run_rows
           add_block(totals, of_few);
@@ -192,7 +192,7 @@ TENURE_INLINE void fused<Code>::run_blocks(const local_arguments& args, const ke
     ((extents[D] = extent_of<Code, D>(args)), ...);
   }(std::make_integer_sequence<int, record::rank>{});
   for (const std::int64_t e : extents) elements *= e;
-  const bool is_one_block = given.rows == nullptr && elements * record::instructions < 2 * block_work;
+  const bool is_one_block = given.rows == nullptr && elements * record::instructions < costs::two_blocks_work;
   if (!is_one_block) return run_many_blocks(args, given, extents);
   block_range range{};
   for (int d = 0; d < cuts; ++d) range.last[d] = extents[d];

@@ -24,7 +24,7 @@ constexpr int fused<Code>::ways(int pass) {
     if (x.what == instruction::kind::reduce_row || x.what == instruction::kind::reduce_all) ++gains;
     if (x.what == instruction::kind::load && k.access[x.access].counting) ++gains;
   }
-  return gains > 0 && work <= 6 && lanes > 1 && in_group(pass) == 1 ? max_ways : 1;
+  return gains > 0 && work <= costs::work_of_ways && lanes > 1 && in_group(pass) == 1 ? costs::max_ways : 1;
 }
 
 /// The number of instructions of a pass that read slot i.
@@ -67,10 +67,7 @@ constexpr int fused<Code>::longest_chain(int pass) {
 // times as long in a group; gradients with up to 6 values at a time are 6 to 18 % faster in groups of 8 than of 4.
 template <class Code>
 constexpr int fused<Code>::in_group(int pass) {
-  constexpr int min_cycles = 80;
-  constexpr int max_code = 4000;  // in instructions: 4,000 have 25 KB
-  constexpr int max_values = 48;  // of all packets of a group, in registers
-  if (lanes == 1 || longest_chain(pass) < min_cycles) return 1;
+  if (lanes == 1 || longest_chain(pass) < costs::min_cycles_of_group) return 1;
   int last_reader[slots] = {}, code = 0;
   for (int i = 0; i < record::instructions; ++i) {
     const instruction& x = k.instruction[i];
@@ -91,8 +88,8 @@ constexpr int fused<Code>::in_group(int pass) {
     if (++values > most) most = values;
   }
 
-  int packets = max_in_group;
-  while (packets > 1 && (packets * code > max_code || packets * most > max_values)) packets /= 2;
+  int packets = costs::max_in_group;
+  while (packets > 1 && (packets * code > costs::max_code_of_group || packets * most > costs::max_values_of_group)) packets /= 2;
   if constexpr (!is_dynamic(k.extent[last]))
     while (packets > 1 && packets * lanes > k.extent[last]) packets /= 2;
   return packets;

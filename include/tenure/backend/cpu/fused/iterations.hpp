@@ -36,7 +36,7 @@ constexpr bool fused<Code>::may_run_iterations() {
     if (x.row || x.is_mask || a.counting || a.type != record::lane || a.stride[last] != 1) return false;
     stored += role == in_loop::carry_out;
   }
-  return stored == Loop::carries && row_work <= 4;  // values that all elements share are computed again for each group of packets
+  return stored == Loop::carries && row_work <= costs::row_work_of_iterations;
 }
 
 /// Whether a number that all elements share changes from iteration to iteration.

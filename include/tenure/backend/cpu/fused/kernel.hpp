@@ -52,8 +52,6 @@ struct fused : program_detail::coded_kernel<Code> {
   static constexpr int lanes = math::width<P>;
   // A load or store of the first n lanes (also n = 0) takes as long as a load or store of all lanes.
   static constexpr bool masks_are_free = math::is_512<P>;
-  // The most packets that a pass computes at a time, each with its own accumulator.
-  static constexpr int max_ways = 4;
 
   // If one register holds the results of all columns, these stay in it from row to row. Otherwise each row reads and writes the results.
   static constexpr bool columns_in_registers = record::inner == 1 && !is_dynamic(k.extent[last]) && k.extent[last] <= lanes;
@@ -66,7 +64,7 @@ struct fused : program_detail::coded_kernel<Code> {
     M mask[slots];
   };
   struct sums {
-    P packet[slots][max_ways];
+    P packet[slots][costs::max_ways];
     T scalar[slots];
   };
 
@@ -106,7 +104,7 @@ struct fused : program_detail::coded_kernel<Code> {
   // ---- facts about reductions, rows and blocks ----
 
   static constexpr bool reduces_columns = count_of(kind::reduce_columns) > 0;
-  /// Whether rows are added up, in columns or in totals. Many rows are the sum of parts, see rows_of_part.
+  /// Whether rows are added up, in columns or in totals. Many rows are the sum of parts, see costs::rows_of_part.
   static constexpr bool adds_rows = [] {
     bool any = false;
     for (int i = 0; i < record::instructions; ++i)
@@ -142,8 +140,8 @@ struct fused : program_detail::coded_kernel<Code> {
   }();
   static constexpr bool is_cut = [] {
     std::int64_t work = record::instructions;
-    for (int d = 0; d < record::rank; ++d) work = is_dynamic(k.extent[d]) ? min_cut_work : k.extent[d] == 0 ? 0 : work * k.extent[d];
-    return cuts > 0 && work >= min_cut_work;
+    for (int d = 0; d < record::rank; ++d) work = is_dynamic(k.extent[d]) ? costs::min_cut_work : k.extent[d] == 0 ? 0 : work * k.extent[d];
+    return cuts > 0 && work >= costs::min_cut_work;
   }();
   // memory_plan does not know the code. It assumes that the shape alone decides which dimensions are cut.
   static_assert((!reduces_columns && base::kept_rows == 0) || cuts == (record::outer < 2 ? record::outer : 2));
@@ -155,11 +153,10 @@ struct fused : program_detail::coded_kernel<Code> {
 
   static constexpr int ways(int pass);
   static constexpr int uses_of(int i, int pass);
-  static constexpr int max_in_group = 8;
   static constexpr ops::effort effort_of(int i);
   static constexpr int longest_chain(int pass);
   template <int Pass>
-  static constexpr bool has_long_chain = longest_chain(Pass) >= 200;
+  static constexpr bool has_long_chain = longest_chain(Pass) >= costs::long_chain;
   static constexpr int in_group(int pass);
 
   // ---- stores that bypass the caches: fused/non_temporal.hpp ----
@@ -179,7 +176,7 @@ struct fused : program_detail::coded_kernel<Code> {
     std::int64_t bytes = covering * static_cast<std::int64_t>(sizeof(T));
     bool stores = waits_for_memory(), is_known = true;
     for (int d = 0; d < record::rank; ++d) is_dynamic(k.extent[d]) ? is_known = false : bytes *= k.extent[d];
-    return math::can_stream<P> && record::passes == 1 && stores && (!is_known || bytes >= cached_bytes);
+    return math::can_stream<P> && record::passes == 1 && stores && (!is_known || bytes >= costs::cached_bytes);
   }();
   static bool gains_by_bypassing(const local_arguments& args);
 
@@ -213,7 +210,7 @@ struct fused : program_detail::coded_kernel<Code> {
   template <int Pass, at_choice Choice>
   static TENURE_LAYER void walk_packets(const local_arguments& args, const position& p, const row_state& r, sums& total,
                                         std::int64_t i, std::int64_t n);
-  static constexpr std::int64_t segment = 1 << 14;
+  static constexpr std::int64_t segment = costs::elements_of_part;
   template <int Pass>
   static constexpr bool adds_segments = std::is_floating_point_v<T> && those<part::sums, Pass>::size() > 0 && (is_dynamic(k.extent[last]) || k.extent[last] > segment);
   template <int Pass, at_choice Choice>
@@ -228,10 +225,10 @@ struct fused : program_detail::coded_kernel<Code> {
 
   template <class Loop>
   static constexpr bool varies_by_row();
-  static constexpr int max_packets_per_iteration = lanes > 1 ? 4 : 1;
+  static constexpr int max_packets_per_iteration = lanes > 1 ? costs::packets_of_iteration : 1;
   static constexpr int packets_per_iteration(std::int64_t elements) {
     const std::int64_t packets = (elements + lanes - 1) / lanes;
-    return packets < 1 ? 1 : packets < 4 ? static_cast<int>(packets) : 4;
+    return packets < 1 ? 1 : packets < costs::packets_of_iteration ? static_cast<int>(packets) : costs::packets_of_iteration;
   }
   template <class Loop>
   static constexpr int packets_per_iteration();
@@ -271,9 +268,8 @@ struct fused : program_detail::coded_kernel<Code> {
 
   // ---- several rows that are added to the columns at a time: fused/loops.hpp ----
 
-  static constexpr int max_rows = 4;
-  /// Whether a kernel does nothing else, and computes little for it. Each packet of columns is then loaded and stored once for these rows, which takes as
-  /// long as a few computations.
+  static constexpr int max_rows = costs::rows_added_at_once;
+  /// Whether a kernel does nothing else, and computes little for it.
   static constexpr bool adds_several_rows = [] {
     bool only_adds = reduces_columns && !columns_in_registers && record::passes == 1 && record::inner == 1 && record::outer > 0 && in_group(0) == 1 && !chooses(0);
     int work = 0;
@@ -283,7 +279,7 @@ struct fused : program_detail::coded_kernel<Code> {
       only_adds = only_adds && (adds || computes || x.what == kind::constant || x.what == kind::load) && !(x.row && x.phase > 0);
       if (computes && !x.row) work += ops::instructions_of(effort_of(i));
     }
-    return only_adds && work <= 32;
+    return only_adds && work <= costs::work_of_added_rows;
   }();
   template <int Rows>
   static TENURE_LAYER void add_rows(const local_arguments& args, const position& first, sums& total);
@@ -372,7 +368,7 @@ struct fused : program_detail::coded_kernel<Code> {
   static TENURE_LAYER T* result_of(const local_arguments& args) { return static_cast<T*>(args.pointer[at(I).access]); }
   static constexpr int ways_of(int i) { return at(i).row && at(i).what == kind::reduce_all ? 1 : ways(std::countr_zero(at(i).passes)); }
   // across() and start() name each accumulator, because clang keeps an array in registers only if no loop indexes the array.
-  static_assert(max_ways == 4);
+  static_assert(costs::max_ways == 4);
   template <int I>
   static TENURE_LAYER T across(const sums& total);
   template <int I>

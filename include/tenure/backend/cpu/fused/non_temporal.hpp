@@ -29,22 +29,20 @@ constexpr bool fused<Code>::writes_non_temporal(int a) {
   return false;
 }
 
-// A core moves six to eight bytes a cycle from and to memory. If computing a packet takes longer than moving its elements, non-temporal stores gain
+// If computing a packet takes longer than moving its elements, non-temporal stores gain
 // nothing. They can also cost time: the processor has few buffers for them, and a kernel with several results waits for these buffers.
 // The gradients of `gradient` at 1e7, 110 instructions a packet: with AVX2 (Zen 3), 320 bytes a packet, 42 ms with and 26 ms without non-temporal
-// stores (float64 77 and 66); with AVX-512 (Zen 4), 640 bytes a packet, 11.9 ms with and 14.4 ms without. The code counts instructions as
-// cycles. Rows of samples always gain, because they are stored in whole lines.
+// stores (float64 77 and 66); with AVX-512 (Zen 4), 640 bytes a packet, 11.9 ms with and 14.4 ms without. Rows of samples always gain, because they are stored in whole lines.
 template <class Code>
 constexpr bool fused<Code>::waits_for_memory() {
   if (collected_numbers > 0) return true;
-  constexpr int bytes_in_cycle = 4;
   int cycles = 0, moved = covering;
   for (int i = 0; i < record::instructions; ++i)
     if (at(i).what == kind::compute && !at(i).row) cycles += ops::instructions_of(effort_of(i));
   bool stores = false;
   for (int a = 0; a < record::accesses; ++a)
     if (writes_non_temporal(a)) stores = true, ++moved;  // through the caches, a line is read before it is stored
-  return stores && moved * static_cast<int>(sizeof(P)) >= bytes_in_cycle * cycles;
+  return stores && moved * static_cast<int>(sizeof(P)) >= costs::bytes_in_cycle * cycles;
 }
 
 /// True if the kernel has enough elements, its results are aligned and in whole cache lines, and it does not read the memory of its
@@ -54,7 +52,7 @@ template <class Code>
 bool fused<Code>::gains_by_bypassing(const local_arguments& args) {
   std::int64_t bytes = covering * static_cast<std::int64_t>(sizeof(T));
   for (int d = 0; d < record::rank; ++d) bytes *= value_of(args, k.extent[d]);
-  if (bytes < cached_bytes) return false;
+  if (bytes < costs::cached_bytes) return false;
   constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
   const std::int64_t row = value_of(args, k.extent[last]);
   if constexpr (collected_numbers > 0)

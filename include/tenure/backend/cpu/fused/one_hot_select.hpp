@@ -36,7 +36,7 @@ template <class Code>
 constexpr int fused<Code>::choice_of(int pass) {
   const int digits = std::numeric_limits<T>::digits;
   const std::int64_t most = digits < 31 ? std::int64_t{1} << digits : INT32_MAX;
-  if (record::inner != 1 || is_dynamic(k.extent[last]) || k.extent[last] < 8 * lanes || k.extent[last] > most) return -1;
+  if (record::inner != 1 || is_dynamic(k.extent[last]) || k.extent[last] < costs::packets_of_choice * lanes || k.extent[last] > most) return -1;
   int found = -1;
   for (int i = 0; i < record::instructions; ++i)
     if (at(i).runs_in(pass) && is_choice(i)) {

@@ -20,7 +20,6 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 template <class Code>
 struct fused<Code>::transposition {
   static constexpr int none = -1;
-  static constexpr int max_collected = 128;  // numbers of a sample: 8 KB with AVX-512
   struct block {
     int at[lanes > 0 ? lanes : 1];  // the instructions that load or store its numbers, in the order of their memory
     int when;                       // the instruction that does all these loads or stores
@@ -66,7 +65,7 @@ struct fused<Code>::transposition {
         if (length < lanes) continue;
         const bool is_dense = record::rank == 1 && k.access[a].stride[last] == length, is_stored = at(row[0]).what == kind::store;
         for (int i = 0; i < length; ++i) in_dense_row[at(row[i]).access] = is_dense;
-        const bool is_collected = is_dense && is_stored && stored_numbers + length <= max_collected;
+        const bool is_collected = is_dense && is_stored && stored_numbers + length <= costs::collected_numbers;
         for (int from = 0; from < length; from += lanes) {
           const int first = from + lanes <= length ? from : length - lanes;
           add(row + first);

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSL-1.0
+// Which kernel computes a product C[m, n] = A[m, k] B[k, n], from its extents and strides alone (costs.hpp has the numbers and their reasons).
+// Law: a choice does not depend on the number of threads, nor on the addresses. So the bits of a product do not either.
+#pragma once
+
+#include <tenure/backend/cpu/tiles.hpp>
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+/// Whether a plan should use `matmul_small`: its tiles fit in registers.
+constexpr bool matmul_is_small(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return m <= costs::written_rows && n <= costs::written_columns && k <= costs::written_steps && m * n * k <= costs::written_multiplications;
+}
+
+enum class product_kernel : std::uint8_t {
+  none,            // C has no elements
+  loops,           // scalar loops
+  narrow,          // a row of C is one packet, and B is read in place
+  rows,            // by a vector: a few rows of the matrix at a time, in the order of memory
+  narrow_columns,  // by a vector: several sums for each element
+  columns,         // by a vector: columns of packets, whose sums stay in registers
+  dots,            // by a vector: four dot products at a time
+  dots_one_by_one,
+  tall,            // in blocks of few steps, because A is transposed and large
+  blocked,         // in blocks for the caches
+};
+
+/// The kernel of a product. With `swaps`, it computes a column as a row: C^T = B^T A^T.
+struct product_choice {
+  product_kernel kernel;
+  bool swaps = false;
+
+  friend constexpr bool operator==(const product_choice&, const product_choice&) = default;
+};
+
+namespace detail {
+
+constexpr bool is_vector(index m, index n) { return m == 1 || n == 1; }
+/// The most multiplications for scalar loops.
+constexpr index max_loops(index m, index n) { return is_vector(m, n) ? costs::scalar_product_of_vector : costs::scalar_product; }
+
+/// Whether one packet holds a row of C, and few tiles read B.
+template <class T>
+constexpr bool is_narrow(index m, index n, const matrix_ref<T>& b) {
+  const bool is_one_packet = n == max_lanes<T> || (n < max_lanes<T> && math::has_masked_memory<packet_of<T, max_lanes<T>>>);
+  return m > 1 && n > 1 && is_one_packet && m <= costs::tiles_of_narrow * tile_shape<T>::rows && b.col_stride == 1;
+}
+
+constexpr bool is_narrow_result(index n, index k) { return n < costs::narrow_result && k >= costs::steps_of_narrow_result; }
+/// A row of n elements times a matrix whose rows are contiguous. `whole` has the elements of the matrix, or of the matrix of which it is a part.
+template <class T>
+constexpr product_kernel choose_by_rows(index n, index k, index whole) {
+  constexpr index size = sizeof(T), lanes = max_lanes<T>;
+  const bool is_large = whole * size > (n * size <= costs::short_row_bytes ? costs::matrix_of_short_rows_bytes : costs::matrix_of_long_rows_bytes);
+  const bool is_narrow = is_narrow_result(n, k);
+  if (n > lanes && is_large && !(is_narrow && n <= 4 * lanes)) return product_kernel::rows;
+  return is_narrow ? product_kernel::narrow_columns : product_kernel::columns;
+}
+/// A vector of k elements times a matrix whose columns are contiguous.
+template <class T>
+constexpr product_kernel choose_dots(index k, index whole) {
+  constexpr index size = sizeof(T);
+  const bool one_by_one = whole * size > costs::one_by_one_bytes && k * size >= costs::one_by_one_min_row_bytes && k * size < costs::one_by_one_end_row_bytes;
+  return one_by_one ? product_kernel::dots_one_by_one : product_kernel::dots;
+}
+
+/// The three parts of choose(). They stand where the engine needs them: a small product must not pay for the choice among the others.
+template <class T>
+constexpr product_choice choose_of_vector(index m, index n, index k, const matrix_ref<T>& a, const matrix_ref<T>& b, index ldc, index whole) {
+  if (m == 1 && n > 1 && b.col_stride == 1) return {choose_by_rows<T>(n, k, whole)};
+  if (n == 1 && m > 1 && a.row_stride == 1 && ldc == 1) return {choose_by_rows<T>(m, k, whole), true};
+  if (m == 1 && b.row_stride == 1) return {choose_dots<T>(a.col_stride != 1 && k > costs::copied_vector ? costs::copied_vector : k, whole)};
+  if (n == 1 && a.col_stride == 1) return {choose_dots<T>(b.row_stride != 1 && k > costs::copied_vector ? costs::copied_vector : k, whole), true};
+  return {product_kernel::loops};
+}
+template <class T>
+constexpr product_kernel choose_of_matrix(index m, index n, index k, const matrix_ref<T>& a) {
+  constexpr index size = sizeof(T);
+  const bool is_tall = a.row_stride == 1 && a.col_stride * size >= costs::tall_row_bytes && m * k * size >= costs::tall_matrix_bytes && n * size <= costs::tall_result_row_bytes;
+  return is_tall ? product_kernel::tall : product_kernel::blocked;
+}
+
+/// Whether the panels of B are packed even if they are whole and contiguous.
+template <class T>
+constexpr bool is_worth_packing(index m, const matrix_ref<T>& b) {
+  return m >= costs::packing_rows && b.row_stride * static_cast<index>(sizeof(T)) >= costs::packing_stride_bytes;
+}
+/// Whether C is stored past the caches, if it begins at a cache line: it is larger than the caches, and has few steps k. 1000 x 10000 with k = 16 in
+/// double takes 0.7 of the time.
+template <class T>
+constexpr bool may_bypass_caches(index m, index n, index k, index ldc, bool accumulate) {
+  constexpr index line = 64 / sizeof(T), size = sizeof(T);
+  return may_stream<T> && !accumulate && part_of_sum<T>(k) == k && n % line == 0 && ldc % line == 0 && m * n * size >= costs::cached_bytes;
+}
+
+/// The pieces of rows and of columns into which threads divide a product.
+struct product_pieces {
+  index rows, columns;
+};
+constexpr product_pieces pieces_of_product(index m, index n, index element_size, int workers) {
+  const index of_piece = n * element_size >= costs::divided_long_row_bytes ? costs::rows_of_long_piece : costs::rows_of_piece;
+  const index wanted = ceil_div(m / of_piece, workers) * workers, fitting = m / costs::min_rows_of_piece, most = fitting < costs::max_blocks ? fitting : costs::max_blocks;
+  const index pieces = wanted > 0 && wanted < most ? wanted : most, rows = pieces > 1 ? pieces : 1;
+  const index max_columns = n / costs::columns_of_piece, more = costs::pieces_of_product / rows, columns = more < max_columns ? more : max_columns;
+  return {rows, columns > 1 ? columns : 1};
+}
+
+}  // namespace detail
+
+/// The kernel of a product whose C has `ldc` elements from row to row. `whole`: for a product with a vector, the size of the whole matrix.
+template <class T>
+constexpr product_choice choose(std::int64_t m, std::int64_t n, std::int64_t k, const matrix_ref<T>& a, const matrix_ref<T>& b, std::int64_t ldc, std::int64_t whole = 0) {
+  using namespace detail;
+  if (m <= 0 || n <= 0) return {product_kernel::none};
+  if (!has_packets<T>) return {product_kernel::loops};
+  if (is_narrow(m, n, b) && k > 0) return {product_kernel::narrow};
+  if (m * n * k <= max_loops(m, n)) return {product_kernel::loops};
+  if (is_vector(m, n)) return choose_of_vector(m, n, k, a, b, ldc, whole > 0 ? whole : m * n * k);
+  return {choose_of_matrix(m, n, k, a)};
+}
+
+}  // namespace tenure::cpu_backend
