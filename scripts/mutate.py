@@ -113,7 +113,7 @@ tests = {
     "transform/vmap": ["batch/operations"],
     "transform/extern": ["fail/extern*", "control_flow/external", "control_flow/external_nested"],
     "transform/control_flow": ["fail/*loop*", "fail/scan*", "fail/cond*", "fail/switch*", "control_flow/laws", "control_flow/bounded"],
-    "program/loops_in_registers": ["control_flow/laws", "control_flow/rows", "control_flow/reverse_while"],
+    "program/carries": ["control_flow/laws", "control_flow/rows", "control_flow/reverse_while"],
     "program/control_flow": ["control_flow/laws", "control_flow/small_iterations", "control_flow/external", "control_flow/nesting_while", "control_flow/reverse_while", "control_flow/nesting_reverse_while"],
     "transform/control_flow_rules": ["fail/*loop*", "fail/scan*", "fail/cond*", "fail/switch*"],
     "program/control_flow_memory": ["control_flow/laws", "control_flow/nesting_while", "control_flow/reverse_while", "control_flow/nesting_reverse_while"],

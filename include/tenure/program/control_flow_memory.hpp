@@ -36,7 +36,8 @@ class control_flow_frame {
   constexpr std::int64_t bytes() const { return bytes_; }
   /// Where result i is written: to the memory of the caller, or to scratch memory if nothing reads the result.
   void* home(int i, void* const* given, char* scratch) const { return given[i] != nullptr ? given[i] : scratch + unread_[i]; }
-  void* other(int i, char* scratch) const { return scratch + other_[i]; }
+  /// Place k of carry i: its home, or the second place for iterations that write in turn.
+  void* place(int i, int k, void* const* given, char* scratch) const { return k == 0 || stays_in_place(i) ? home(i, given, scratch) : scratch + other_[i]; }
   /// Device memory for positions and for the answer of a condition. On the host, variables hold them.
   void* variable(char* scratch) const { return scratch + at_host_; }
 
@@ -87,8 +88,8 @@ class snapshot_frame : public control_flow_frame<Program, C, IsHost> {
   static constexpr bool overwrites_state(int i) { return overwrites<step>.may(i, i); }
   constexpr std::int64_t bytes() const { return bytes_; }
   std::int64_t count() const { return count_; }
-  /// The place for the next state, if the current state is at `from`.
-  void* next(int i, const void* from, char* scratch) const { return scratch + (from == scratch + first_[i] ? second_[i] : first_[i]); }
+  /// Place k of state i: the steps write to both in turn.
+  void* place_of_state(int i, int k, char* scratch) const { return scratch + (k == 0 ? first_[i] : second_[i]); }
   /// Snapshot k, counted from 1.
   void* snapshot(int i, std::int64_t k, char* scratch) const { return scratch + snapshots_[i] + (k - 1) * state_bytes_[i]; }
   std::int64_t* taken_at(char* scratch) const { return reinterpret_cast<std::int64_t*>(scratch + taken_at_); }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <tenure/backend/cpu/memory_plan.hpp>
+#include <tenure/program/carries.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
@@ -101,7 +102,7 @@ template <class Body, int Carries, int Scanned, bool Counts>
 struct scan_of_kernel {
   static constexpr int carries = Carries;
   std::int64_t step[Body::tables.steps[0].binding_count + 1];  // in bytes, from iteration to iteration
-  std::int64_t trip_count, first, forward;
+  program_detail::iterations all;
   std::int64_t* position;  // the number of the iteration, if the body reads it
 
   static constexpr in_loop role(int access) {
@@ -146,10 +147,10 @@ struct iterations_on_host {
     else if constexpr (requires { plan.within; }) return static_cast<const bound_body<Body>&>(plan.within);
     else return bound_body<Body>(around.symbols);
   }
-  /// Whether a body is expanded, and needs little memory.
-  template <class Body>
+  /// Whether bodies are expanded, and need little memory. Then the carries of a loop may be local variables.
+  template <class... Body>
   static constexpr bool runs_in_registers() {
-    if constexpr (Body::is_static) return expands<Body>() && static_memory<Body>.total() <= costs::temporaries_in_registers;
+    if constexpr ((Body::is_static && ...)) return (expands<Body>() && ...) && workspace_bytes<Body...>() <= costs::temporaries_in_registers;
     else return false;
   }
   template <class... Body>
@@ -163,38 +164,31 @@ struct iterations_on_host {
     execute<Body>({{arguments, results, workspace, around.symbols}, around.on}, of_body, program_detail::no_commit{});
   }
   template <class Body, int Carries, int Scanned, bool Counts>
-  static constexpr bool runs_all = is_scan_of_kernel<Body, Carries, Scanned, Counts>;
-  /// Runs all iterations of a scan at once, if its body is a kernel that allows it. Otherwise returns false. The pointers are those of the first
-  /// iteration. `step` has the bytes from one iteration to the next: first for the scanned operands, then for the results.
+  static constexpr bool runs_in_lanes = is_scan_of_kernel<Body, Carries, Scanned, Counts>;
+  /// Runs all iterations of a scan as one kernel. Returns false if a carry is too large. The pointers are those of the first iteration. `step` has the
+  /// bytes from one iteration to the next: first for the scanned operands, then for the stacked results.
   template <class Body, int Carries, int Scanned, bool Counts>
-  bool run_all(const void* const* arguments, void* const* results, const std::int64_t* step, std::int64_t trip_count, std::int64_t* iteration,
-               std::int64_t forward) const {
-    if constexpr (is_scan_of_kernel<Body, Carries, Scanned, Counts>) {
-      constexpr const bound_step& s = Body::tables.steps[0];
-      using kernel = fused<typename Body::template code_of<s.kernel>>;
-      if (trip_count == 0) return false;
-      for (int i = 0; i < Carries; ++i)
-        if (program_detail::bytes_of_output<Body>(i, symbols()) > costs::carry_of_kernel_bytes) return false;
-      scan_of_kernel<Body, Carries, Scanned, Counts> loop{{}, trip_count, *iteration, forward, Counts ? iteration : nullptr};
-      const program_detail::call_memory memory{arguments, results, nullptr, symbols()};
-      void* pointer[s.binding_count + 1];
-      std::int64_t number[s.number_count + 1];
-      for (int a = 0; a < s.binding_count; ++a) {
-        const program_detail::binding& b = Body::tables.bindings[s.first_binding + a];
-        pointer[a] = program_detail::pointer_of<Body>(memory, nullptr, b);
-        loop.step[a] = 0;
-        if (b.buffer < 0) continue;
-        const passes::buffer& of = Body::tables.buffers[b.buffer];
-        const bool is_argument = of.where == passes::buffer::place::argument;
-        if (is_argument && of.index >= Carries && of.index < Carries + Scanned) loop.step[a] = step[of.index - Carries];
-        if (!is_argument && of.index >= Carries) loop.step[a] = step[Scanned + of.index];
-      }
-      for (int i = 0; i < s.number_count; ++i) number[i] = passes::value_of(Body::tables.numbers[s.first_number + i], symbols());
-      kernel::run_iterations({pointer, number, nullptr}, loop);
-      return true;
-    } else {
-      return false;
+  bool run_in_lanes(const void* const* arguments, void* const* results, const std::int64_t* step, program_detail::iterations& all) const {
+    constexpr const bound_step& s = Body::tables.steps[0];
+    using kernel = fused<typename Body::template code_of<s.kernel>>;
+    if (all.trip_count == 0) return false;
+    for (int i = 0; i < Carries; ++i)
+      if (program_detail::bytes_of_output<Body>(i, symbols()) > costs::carry_of_kernel_bytes) return false;
+    scan_of_kernel<Body, Carries, Scanned, Counts> loop{{}, all, Counts ? &all.now : nullptr};
+    const program_detail::call_memory memory{arguments, results, nullptr, symbols()};
+    void* pointer[s.binding_count + 1];
+    std::int64_t number[s.number_count + 1];
+    for (int a = 0; a < s.binding_count; ++a) {
+      const program_detail::binding& b = Body::tables.bindings[s.first_binding + a];
+      pointer[a] = program_detail::pointer_of<Body>(memory, nullptr, b);
+      if (b.buffer < 0 || loop.role(a) != in_loop::of_iteration) continue;
+      const passes::buffer& of = Body::tables.buffers[b.buffer];
+      const bool is_argument = of.where == passes::buffer::place::argument;
+      if (!is_argument || of.index < Carries + Scanned) loop.step[a] = step[of.index - Carries + (is_argument ? 0 : Scanned)];
     }
+    for (int i = 0; i < s.number_count; ++i) number[i] = passes::value_of(Body::tables.numbers[s.first_number + i], symbols());
+    kernel::run_iterations({pointer, number, nullptr}, loop);
+    return true;
   }
   void copy(void* to, const void* from, std::int64_t bytes) const {
     if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));  // an empty array may have a null pointer, which memcpy must not get

@@ -149,6 +149,10 @@ struct iterations_on_device {
   const std::int64_t* symbols() const { return extents; }
   template <class Body>
   memory_plan<Body, Device> plan_of() const { return {extents, device.limits()}; }
+  template <class... Body>
+  static constexpr bool runs_in_registers() { return false; }
+  template <class Body, int, int, bool>
+  static constexpr bool runs_in_lanes = false;
   template <class Body>
   void run(const memory_plan<Body, Device>& plan, const void* const* arguments, void* const* results, void* workspace) const {
     run_steps<Body>(device, {arguments, results, workspace, extents}, plan, program_detail::no_commit{});

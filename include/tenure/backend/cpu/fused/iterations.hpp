@@ -143,9 +143,9 @@ TENURE_LAYER void fused<Code>::run_packets(const local_arguments& given, const L
   move(std::true_type{}, all_accesses);
   if constexpr (!varies_by_row<Loop>()) row_phase(args, p, r, none, row_list{});
   for_all(std::true_type{});
-  std::int64_t iteration = loop.first;
-  for (std::int64_t left = loop.trip_count; left > 0; --left, iteration += loop.forward) {
-    if (loop.position != nullptr) *loop.position = iteration;
+  auto all = loop.all;  // each group of packets runs all iterations
+  all.run([&]() __attribute__((always_inline)) {
+    if (loop.position != nullptr) *loop.position = all.now;
     if constexpr (varies_by_row<Loop>()) row_phase(args, p, r, none, row_list{});
     for_all(std::false_type{});
     [&]<int... C>(std::integer_sequence<int, C...>) __attribute__((always_inline)) {  // not a loop: the packets stay in registers
@@ -156,7 +156,7 @@ TENURE_LAYER void fused<Code>::run_packets(const local_arguments& given, const L
         if constexpr (Loop::role(A) == in_loop::of_iteration) args.pointer[A] = static_cast<char*>(args.pointer[A]) + loop.step[A];
       }(), ...);
     }(all_accesses);
-  }
+  });
   move(std::false_type{}, all_accesses);
 }
 
