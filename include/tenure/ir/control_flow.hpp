@@ -151,6 +151,7 @@ struct control_flow {
   }
 
   constexpr int body_count() const { return what == kind::while_loop || what == kind::reverse_while || what == kind::cond ? 2 : 1; }
+  constexpr bool runs_bodies() const { return what < kind::external; }
   constexpr bool is_custom_derivative() const { return what >= kind::custom_jvp; }
   constexpr int first_argument() const { return what == kind::custom_vjp ? 2 * carries : carries; }
   /// With of_results: the operand that is the residual for result 0. The residuals for the other results follow it.

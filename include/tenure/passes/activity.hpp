@@ -48,74 +48,49 @@ constexpr mark_list marks_of_body(const ir::graph_view& body, const mark_list& i
   return marks;
 }
 
-template <class Kind>
-constexpr char mark_of_output(const ir::graph_view& body, const mark_list& marks, int i) {
-  return Kind::carries(body[body.outputs[i]].type) ? marks[body.outputs[i]] : char{is_never};
-}
-
-/// The first inputs of a body are its outputs of the previous iteration. Joins the mark of each output to the mark of its input, until nothing
-/// changes. If `all`, each output counts as sometimes marked.
-template <class Kind>
-constexpr void spread_over_iterations(const ir::graph_view& body, mark_list& inputs, bool all) {
-  for (bool again = true; again;) {
-    again = false;
-    const mark_list marks = marks_of_body<Kind>(body, inputs);
-    for (int i = 0; i < body.output_count; ++i)
-      if (const char mark = either(inputs[i], all ? char{is_sometimes} : mark_of_output<Kind>(body, marks, i)); mark != inputs[i]) inputs[i] = mark, again = true;
-  }
-}
-
 /// The marks in a loop, a branch or an external function, given the marks of its operands.
 template <class Kind>
 constexpr flow flow_through(const ir::graph_view& g, const ir::control_flow& c, const mark_list& operands) {
-  using kind = ir::control_flow::kind;
-  const bool branches = c.what == kind::cond, is_while = c.what == kind::while_loop;
   flow f;
+  const ir::port_list ports = g.ports_of(c);
+  const int bodies = c.body_count();
+  const bool calls = !c.runs_bodies() && any_of(operands, 0, operands.size());
   f.results.resize(g.results_of(c), 0);
-  const auto carries = [](const ir::graph_view& body, int i) { return Kind::carries(body[body.outputs[i]].type); };
-  if (c.what == kind::external) {
-    const ir::graph_view body = g.body_at(c.bodies[0]);
-    const bool any = any_of(operands, 0, operands.size());
-    for (int i = 0; i < f.results.size(); ++i) f.results[i] = any && carries(body, i);
-    return f;
+  for (int b = 0; b < bodies; ++b) f.inputs(b).resize(g.inner.bodies[c.bodies[b]].input_count, 0);
+  char* const inputs[2] = {f.of_first.data(), f.of_second.data()};  // pointers, because a call of operator[] is a step of constant evaluation
+  char* const results = f.results.data();
+  for (const ir::port_group& p : ports) {
+    if (p.operand < 0) continue;
+    const char* const given = operands.data() + p.operand;
+    if (Kind::by_condition && p.decides()) f.condition = *given != 0;
+    for (int b = 0; b < bodies; ++b)
+      for (int i = 0; i < p.count && p.input[b] >= 0; ++i) inputs[b][p.input[b] + i] = given[i];
   }
-  int captured = c.own_operands();
-  for (int b = 0; b < 2; ++b) {
-    for (int i = 0; i < c.own_inputs(b); ++i) f.inputs(b).push_back(char(operands[c.first_input(b) + i]));
-    if (c.counts) f.inputs(b).push_back(0);
-    for (int i = 0; i < c.captures[b]; ++i) f.inputs(b).push_back(char(operands[captured++]));
-  }
-  if (c.what == kind::reverse_while) {
-    f.condition = Kind::by_condition && operands[c.own_operands() - 1];
-    spread_over_iterations<Kind>(g.body_at(c.bodies[0]), f.of_first, f.condition);
-    for (int i = 0; i < c.states(); ++i) f.of_second[c.carries + i] = char(f.of_first[i]);
-    spread_over_iterations<Kind>(g.body_at(c.bodies[1]), f.of_second, f.condition);
-    for (int i = 0; i < c.carries; ++i) f.results[i] = char(f.of_second[i]);
-    return f;
-  }
-  if (Kind::by_condition && branches) f.condition = operands[0] != 0;
-  const int first = is_while ? 1 : 0, last = branches || is_while ? 1 : 0;
-  for (bool again = true; again;) {
-    again = false;
-    for (int b = first; b <= last; ++b) {
+  bool is_swept[2] = {false, bodies == 1};
+  for (int b = 0; !is_swept[0] || !is_swept[1]; b = 1 - b)
+    while (!is_swept[b]) {
+      is_swept[b] = true;
       const ir::graph_view body = g.body_at(c.bodies[b]);
-      const mark_list marks = marks_of_body<Kind>(body, f.inputs(b));
-      for (int i = 0; i < body.output_count; ++i) {
-        const char mark = f.condition ? char{is_always} : mark_of_output<Kind>(body, marks, i);
-        f.results[i] = b == first ? mark : either(f.results[i], mark);
+      mark_list marks;
+      for (const ir::port_group& p : ports) {
+        if (p.output[b] < 0 || (p.decides() && (!Kind::by_condition || f.condition))) continue;
+        if (marks.size() == 0) marks = marks_of_body<Kind>(body, f.inputs(b));
+        for (int i = 0; i < p.count; ++i) {
+          const ir::node_id output = body.outputs[p.output[b] + i];
+          char mark = !Kind::carries(body.nodes[output].type) ? char{is_never} : calls ? char{is_sometimes} : marks[output];
+          if (f.condition) mark = is_always;
+          if (p.decides() && mark) f.condition = true, is_swept[0] = is_swept[1] = false;
+          for (int other = 0; other < bodies && p.operand >= 0; ++other) {
+            if (p.input[other] < 0) continue;
+            char& carried = inputs[other][p.input[other] + i];
+            mark = either(carried, mark);
+            if (mark != carried) is_swept[other] = false;
+            carried = mark;
+          }
+          if (p.result >= 0) results[p.result + i] = b == 1 && p.output[0] >= 0 ? either(results[p.result + i], mark) : mark;
+        }
       }
     }
-    for (int i = 0; i < c.carries; ++i) {
-      f.results[i] = either(f.inputs(first)[i], f.results[i]);
-      if (f.results[i] == f.inputs(first)[i]) continue;
-      f.of_first[i] = f.of_second[i] = f.results[i];
-      again = true;
-    }
-    if (!Kind::by_condition || !is_while || f.condition) continue;
-    const ir::graph_view condition = g.body_at(c.bodies[0]);
-    f.condition = marks_of_body<Kind>(condition, f.of_first)[condition.outputs[0]] != 0;
-    again = again || f.condition;
-  }
   if (c.counts_iterations) f.results[c.carries] = f.condition;
   return f;
 }
@@ -142,10 +117,7 @@ constexpr void spread(const ir::graph_view& g, char* marks, ir::node_id first) {
     if (n.op == ir::opcode::control_flow) {
       if (!marks[n.in[0]]) continue;
       const flow f = flow_through<Kind>(g, id, marks);
-      for (ir::node_id r = id + 1; r < g.count; ++r) {
-        const ir::node& result = g.nodes[r];
-        if (result.op == ir::opcode::result && result.in[0] == id) marks[r] = Kind::carries(result.type) ? f.results[static_cast<int>(result.attr)] : char{is_never};
-      }
+      ir::for_each_result(g.nodes, id, g.count - 1, [&](ir::node_id r, int i) { marks[r] = Kind::carries(g.nodes[r].type) ? f.results[i] : char{is_never}; });
     } else {
       for (int k = 0; k < n.arity; ++k)
         if (marks[n.in[k]] && Kind::goes_through(g, n, k)) marks[id] |= marks[n.in[k]];

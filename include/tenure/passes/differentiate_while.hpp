@@ -21,6 +21,22 @@ constexpr mark_list inputs_read(const ir::graph_view& body, const mark_list& out
   return inputs;
 }
 
+/// The first `count` outputs of a body are its first inputs in the next iteration. Marks the outputs that the next iteration needs for its marked
+/// outputs, until nothing changes. After `max_rounds` rounds all `count` outputs are marked. needed_for(outputs) returns the inputs that marked outputs
+/// need. Returns the inputs that the final marks need.
+template <class NeededFor>
+constexpr mark_list live_over_iterations(mark_list& outputs, int count, int max_rounds, NeededFor needed_for) {
+  mark_list inputs;
+  int rounds = 0;
+  for (bool again = true; again; ++rounds) {
+    again = false;
+    inputs = needed_for(outputs);
+    for (int i = 0; i < count; ++i)
+      if ((inputs[i] || rounds == max_rounds) && !outputs[i]) outputs[i] = again = true;
+  }
+  return inputs;
+}
+
 /// Calls accumulate(operand, cotangent) for the operands of a while_loop. `cotangents` are the cotangents of its results, or none, and `r` says what
 /// they reach. The cotangents of captures are summed up over the iterations. Only the states that the pull needs are computed again. A counter that
 /// only the condition reads is not needed, and the pull of a linear iteration may need no state.

@@ -20,40 +20,16 @@ struct liveness {
   mark_list nodes, results;
   ir::array<int> first_result;  // for a control-flow operation: the position of its first result in `results`
 };
-/// Which outputs and inputs of the bodies of a control-flow operation are needed.
+/// Which outputs and inputs of the bodies of a control-flow operation are needed, and which operands.
 struct liveness_of_bodies {
   // Workaround for g++ 12: in constant evaluation it does not copy an array of arrays.
-  mark_list of_first, of_second, inputs_of_first, inputs_of_second;
+  mark_list of_first, of_second, inputs_of_first, inputs_of_second, operands;
 
+  constexpr mark_list& outputs(int body) { return body == 0 ? of_first : of_second; }
+  constexpr mark_list& inputs(int body) { return body == 0 ? inputs_of_first : inputs_of_second; }
   constexpr const mark_list& outputs(int body) const { return body == 0 ? of_first : of_second; }
   constexpr const mark_list& inputs(int body) const { return body == 0 ? inputs_of_first : inputs_of_second; }
-
-  constexpr bool needs(const ir::control_flow& c, int i) const {
-    using kind = ir::control_flow::kind;
-    const int own = c.own_operands();
-    if (i >= own + c.captures[0]) return inputs_of_second[c.own_inputs(1) + i - own - c.captures[0]] != 0;
-    if (i >= own) return inputs_of_first[c.own_inputs(0) + c.counts + i - own] != 0;
-    if (c.what == kind::cond || (c.what == kind::reverse_while && i == own - 1)) return true;
-    if (c.what == kind::scan) return (i < c.carries ? of_first : inputs_of_first)[i] != 0;
-    return (i < c.carries ? of_second : inputs_of_second)[i] != 0;
-  }
 };
-
-/// The first `count` outputs of a body are its first inputs in the next iteration. Marks the outputs that the next iteration needs for its marked
-/// outputs, until nothing changes. After `max_rounds` rounds all `count` outputs are marked. needed_for(outputs) returns the inputs that marked outputs
-/// need. Returns the inputs that the final marks need.
-template <class NeededFor>
-constexpr mark_list live_over_iterations(mark_list& outputs, int count, int max_rounds, NeededFor needed_for) {
-  mark_list inputs;
-  int rounds = 0;
-  for (bool again = true; again; ++rounds) {
-    again = false;
-    inputs = needed_for(outputs);
-    for (int i = 0; i < count; ++i)
-      if ((inputs[i] || rounds == max_rounds) && !outputs[i]) outputs[i] = again = true;
-  }
-  return inputs;
-}
 
 constexpr liveness liveness_of(const ir::graph_view& g, const mark_list& outputs);
 
@@ -66,42 +42,50 @@ constexpr mark_list inputs_needed(const ir::graph_view& body, const mark_list& o
   return inputs;
 }
 
-/// The liveness in the bodies of a control-flow operation. results[first + i] says whether its result i is needed. A carry that is needed after an
-/// iteration makes the carries needed from which the iteration computes it.
+/// The liveness in the bodies of a loop or a branch. results[first + i] says whether its result i is needed. A carry that is needed after an iteration makes
+/// the carries needed from which the iteration computes it.
 constexpr liveness_of_bodies liveness_of(const ir::graph_view& g, const ir::control_flow& c, const mark_list& results, int first) {
-  using kind = ir::control_flow::kind;
   liveness_of_bodies d;
-  const bool branches = c.what == kind::cond;
-  mark_list read;
-  for (int i = 0; i < g.inner.bodies[c.body_of_results()].output_count; ++i) read.push_back(results[first + i]);
-  if (branches || c.what == kind::scan) d.of_first = read;
-  if (c.what != kind::scan) d.of_second = read;
-  if (branches) {
-    d.inputs_of_first = inputs_needed(g.body_at(c.bodies[0]), read);
-    d.inputs_of_second = inputs_needed(g.body_at(c.bodies[1]), read);
-    return d;
+  const ir::port_list ports = g.ports_of(c);
+  const int bodies = c.body_count();
+  d.operands.resize(c.operands(), 0);
+  for (int b = 0; b < bodies; ++b) d.outputs(b).resize(g.inner.bodies[c.bodies[b]].output_count, 0);
+  char* const outputs[2] = {d.of_first.data(), d.of_second.data()};  // pointers, because a call of operator[] is a step of constant evaluation
+  for (const ir::port_group& p : ports)
+    for (int b = 0; b < bodies; ++b)
+      for (int i = 0; i < p.count && p.output[b] >= 0; ++i)
+        if (p.decides() || (p.result >= 0 && results[first + p.result + i])) outputs[b][p.output[b] + i] = 1;
+  bool is_swept[2] = {false, bodies == 1};
+  const bool starts_with_second = bodies == 2 && !any_of(d.of_first, 0, d.of_first.size());
+  for (int b = starts_with_second, sweeps[2] = {}; !is_swept[0] || !is_swept[1]; b = 1 - b)
+    for (; !is_swept[b]; ++sweeps[b]) {
+      is_swept[b] = true;
+      d.inputs(b) = inputs_needed(g.body_at(c.bodies[b]), d.outputs(b));
+      for (const ir::port_group& p : ports) {
+        const int from = p.output[0] >= 0 ? 0 : 1;
+        if (p.input[b] < 0 || p.output[from] < 0) continue;
+        const char* const read = d.inputs(b).data() + p.input[b];
+        char* const carried = outputs[from] + p.output[from];
+        for (int i = 0; i < p.count; ++i)
+          if (!carried[i] && (read[i] || sweeps[b] == costs::rounds_of_liveness)) carried[i] = 1, is_swept[from] = false;
+      }
+    }
+  char* const inputs[2] = {d.inputs_of_first.data(), d.inputs_of_second.data()};
+  for (const ir::port_group& p : ports) {
+    if (p.operand < 0) continue;
+    char* const operands = d.operands.data() + p.operand;
+    for (int b = 0; b < bodies; ++b)
+      for (int i = 0; i < p.count; ++i) operands[i] |= p.output[b] >= 0 ? outputs[b][p.output[b] + i] : p.input[b] >= 0 ? inputs[b][p.input[b] + i] : p.decides();
+    for (int b = 0; b < bodies; ++b)
+      for (int i = 0; i < p.count && p.input[b] >= 0; ++i) inputs[b][p.input[b] + i] = operands[i];
   }
-  const auto over_iterations = [&](int body, int count, mark_list& out, mark_list& in) {
-    in = live_over_iterations(out, count, costs::rounds_of_liveness, [&](const mark_list& marked) { return inputs_needed(g.body_at(c.bodies[body]), marked); });
-  };
-  if (c.what == kind::while_loop) {
-    d.of_first = mark_list(1, 1);
-    d.inputs_of_first = inputs_needed(g.body_at(c.bodies[0]), d.of_first);
-    for (int i = 0; i < c.carries; ++i) d.of_second[i] = d.of_second[i] || d.inputs_of_first[i];
-  }
-  if (c.what == kind::scan) over_iterations(0, c.carries, d.of_first, d.inputs_of_first);
-  else over_iterations(1, c.carries, d.of_second, d.inputs_of_second);
-  if (c.what != kind::reverse_while) return d;
-  for (int i = 0; i < c.states(); ++i) d.of_first.push_back(d.inputs_of_second[c.carries + i]);
-  over_iterations(0, c.states(), d.of_first, d.inputs_of_first);
-  for (int i = 0; i < c.states(); ++i) d.inputs_of_second[c.carries + i] = d.of_first[i];
   return d;
 }
 
 constexpr liveness liveness_of(const ir::graph_view& g, const mark_list& outputs) {
   liveness d{.nodes = mark_list(g.count, 0), .results = {}, .first_result = ir::array<int>(g.count, -1)};
   for (ir::node_id id = 0; id < g.count && g.inner.control_flow_count > 0; ++id) {
-    if (g[id].op != ir::opcode::control_flow) continue;
+    if (g.nodes[id].op != ir::opcode::control_flow) continue;
     d.first_result[id] = d.results.size();
     d.results.resize(d.results.size() + g.results_of(g.control_flow_of(g[id])), 0);
   }
@@ -119,11 +103,10 @@ constexpr liveness liveness_of(const ir::graph_view& g, const mark_list& outputs
         d.nodes[n.in[0]] = 1;
         d.results[d.first_result[n.in[0]] + static_cast<int>(n.attr)] = 1;
       }
-    } else if (n.op == ir::opcode::control_flow && g.control_flow_of(n).what != ir::control_flow::kind::external) {
-      const ir::control_flow& c = g.control_flow_of(n);
-      const liveness_of_bodies of_bodies = liveness_of(g, c, d.results, d.first_result[id]);
+    } else if (n.op == ir::opcode::control_flow && g.control_flow_of(n).runs_bodies()) {
+      const mark_list needed = liveness_of(g, g.control_flow_of(n), d.results, d.first_result[id]).operands;
       int i = 0;
-      ir::for_each_operand(g.nodes, n.in[0], [&](ir::node_id operand) { d.nodes[operand] = d.nodes[operand] || of_bodies.needs(c, i), ++i; });
+      ir::for_each_operand(g.nodes, n.in[0], [&](ir::node_id operand) { d.nodes[operand] |= needed[i++]; });
     } else {
       for (int k = 0; k < n.arity; ++k) d.nodes[n.in[k]] = 1;
     }
