@@ -164,7 +164,7 @@ class nan_search {
       const ir::node_id tuple = g_[n.in[0]].in[0];
       if (c.is_custom_derivative()) f(ir::operand_at(g_.nodes, tuple, c.operand_of_result(static_cast<int>(n.attr))));
       else ir::for_each_operand(g_.nodes, tuple, f);
-    } else if (n.op != ir::opcode::control_flow && n.op != ir::opcode::tuple) {
+    } else if (n.op != ir::opcode::tuple && g_.find_control_flow(id) == nullptr) {
       for (int k = 0; k < n.arity; ++k) f(n.in[k]);
     }
   }
@@ -227,9 +227,8 @@ class nan_search {
   std::string describe_body(ir::node_id control_flow, const body_run& run) const {
     const ir::control_flow& c = g_.control_flow_of(g_[control_flow]);
     const int b = run.body == c.bodies[0] ? 0 : 1;
-    const bool is_loop = c.what != ir::control_flow::kind::cond;
     const nan_search inside(g_.body_at(run.body), run.inputs, names_of_body(g_, formula_, control_flow, b), &symbols_);
-    const std::string which = is_loop ? "iteration " + std::to_string(run.number) : passes::name_of_body(c, b);
+    const std::string which = c.is_loop() ? "iteration " + std::to_string(run.number) : c.name_of_body(b);
     return inside.find() + "\n  in " + which + " of " + formula_.of(control_flow) + results_text();
   }
   std::string range_text(ir::node_id id) const {

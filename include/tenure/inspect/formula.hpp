@@ -81,7 +81,7 @@ class formulas {
     }
     const bool is_same = (n.op == ir::opcode::cast && g_[n.in[0]].type == n.type) || n.op == ir::opcode::copy;
     if (is_same) return operand(n.in[0], depth, within_infix);
-    if (depth == 0 || n.op == ir::opcode::control_flow || n.op == ir::opcode::result) return '%' + std::to_string(id);
+    if (depth == 0 || n.op == ir::opcode::result || g_.find_control_flow(id) != nullptr) return '%' + std::to_string(id);
     return is_infix(n.op) && within_infix ? '(' + of(id, depth - 1) + ')' : of(id, depth - 1);
   }
 
@@ -91,9 +91,9 @@ class formulas {
     if (is_infix(n.op)) {
       return operand(n.in[0], depth, true) + sign_of(n.op) + operand(n.in[1], depth, true);
     }
-    if (n.op == ir::opcode::control_flow) {
+    if (const ir::control_flow* const c = g_.find_control_flow(id); c != nullptr) {
       passes::writer w;
-      passes::print_control_flow(w, g_, g_.control_flow_of(n));
+      passes::print_control_flow(w, g_, *c);
       return w.text().substr(2);
     }
     if (n.op == ir::opcode::result) return "result " + std::to_string(n.attr) + " of %" + std::to_string(n.in[0]);
@@ -107,7 +107,7 @@ class formulas {
   std::string line(ir::node_id id) const {
     std::string text = "%";
     text += std::to_string(id) + " = " + of(id);
-    return g_[id].op == ir::opcode::control_flow ? text : text + "  " + shape(id);
+    return g_.find_control_flow(id) != nullptr ? text : text + "  " + shape(id);
   }
 
   /// Whether the sign of an operation stands between its operands.
@@ -154,25 +154,20 @@ class formulas {
 
 /// The names of the inputs of body b of a control-flow operation: the carries, the slices and the captures.
 inline leaf_names names_of_body(const ir::graph_view& g, const formulas& around, ir::node_id control_flow, int b) {
+  using type = ir::port_group::type;
   const ir::control_flow& c = g.control_flow_of(g[control_flow]);
-  using kind = ir::control_flow::kind;
   name_list operands;
   ir::for_each_operand(g.nodes, g[control_flow].in[0], [&](ir::node_id id) { operands.push_back(around.operand(id)); });
   leaf_names names;
-  const int first = c.first_input(b), own = c.own_inputs(b);
-  for (int i = first; i < first + own; ++i) {
-    const bool is_carry = i < c.carries || c.what == kind::reverse_while;
-    names.arguments.push_back(is_carry ? "carry " + std::to_string(i - first) : operands[static_cast<std::size_t>(i)] + "[iteration]");
-  }
-  if (c.counts) names.arguments.push_back("iteration");
-  const int captured = c.own_operands() + (b == 1 ? c.captures[0] : 0);
-  for (int i = captured; i < captured + c.captures[b]; ++i) names.arguments.push_back(operands[static_cast<std::size_t>(i)]);
-  const ir::graph_view body = g.body_at(c.bodies[b]);
-  for (int i = 0; i < body.output_count; ++i) {
-    const bool is_answer = c.what == kind::while_loop && b == 0;
-    const bool is_carry = (c.what == kind::scan || c.what == kind::while_loop || c.what == kind::reverse_while) && i < c.carries;
-    const char* const of_iteration = c.what == kind::scan ? "[iteration]" : "";
-    names.results.push_back(is_answer ? "goes on" : is_carry ? "next carry " + std::to_string(i) : "result " + std::to_string(i) + of_iteration);
+  for (const ir::port_group& p : g.ports_of(c)) {
+    const bool is_carry = p.operand >= 0 && (p.output[0] >= 0 || p.output[1] >= 0);
+    const char* const of_iteration = p.what == type::slice ? "[iteration]" : "";
+    for (int i = 0; i < p.count && p.input[b] >= 0; ++i)
+      names.arguments.push_back(is_carry                 ? "carry " + std::to_string(p.input[b] + i)
+                                : p.what == type::number ? "iteration"
+                                                         : operands[static_cast<std::size_t>(p.operand + i)] + of_iteration);
+    for (int i = 0; i < p.count && p.output[b] >= 0; ++i)
+      names.results.push_back(p.decides() ? "goes on" : (is_carry ? "next carry " : "result ") + std::to_string(p.output[b] + i) + of_iteration);
   }
   return names;
 }

@@ -193,11 +193,10 @@ class card_maker {
       const bool is_by_parameter = c.part == phase::update;
       c.key = name_of(c.part);
       c.key += is_by_parameter ? " " + operations : " kernel " + std::to_string(facts_[static_cast<std::size_t>(s)].kernel);
-    } else if (g_[alone].op == ir::opcode::control_flow) {
+    } else if (const ir::control_flow* const x = g_.find_control_flow(alone); x != nullptr) {
       using kind = ir::control_flow::kind;
-      const kind what = g_.control_flow_of(g_[alone]).what;
-      c.kind = what == kind::cond ? "branch" : what == kind::external ? "function" : "loop";
-      c.per = what == kind::cond ? " at most" : what == kind::while_loop || what == kind::reverse_while ? " an iteration" : "";
+      c.kind = x->is_loop() ? "loop" : x->what == kind::cond ? "branch" : "function";
+      c.per = x->what == kind::cond ? " at most" : x->is_loop() && x->what != kind::scan ? " an iteration" : "";
       c.title = formula_.of(alone);
     } else {
       c.kind = g_[alone].op == ir::opcode::matmul ? "product" : "operation";
@@ -286,11 +285,11 @@ picture picture_of(const leaf_names& names, const call_profile& times = {}) {
     const ir::node_id control_flow = groups.at[Program::step_count - 1 - c.steps[0]].opaque;
     program_detail::visit_control_flow<Program>(Program::tables.steps[c.steps[0]], [&]<int C>(std::integral_constant<int, C>) {
       using record = program_detail::control_flow_at<Program, C>;
-      constexpr int bodies = passes::printed_bodies(record::value);
+      constexpr int bodies = record::value.printed_bodies();
       const auto add = [&]<int B>(std::integral_constant<int, B>) {
         using body = typename record::template body<B>;
         const leaf_names inside = names_of_body(g, maker.formula(), control_flow, B);
-        c.bodies.push_back({passes::name_of_body(record::value, B), picture_of<body, Device>(inside)});
+        c.bodies.push_back({record::value.name_of_body(B), picture_of<body, Device>(inside)});
       };
       if constexpr (bodies > 0) add(std::integral_constant<int, 0>{});
       if constexpr (bodies > 1) add(std::integral_constant<int, 1>{});

@@ -104,7 +104,7 @@ class counted_names {
 /// `symbols` are the run-time extents of a call: the name of a loop states how many iterations it takes in this call.
 inline std::string name_of_operation(const ir::graph_view& g, ir::node_id id, const std::int64_t* symbols = nullptr) {
   passes::writer w;
-  if (g[id].op != ir::opcode::control_flow) return (w << passes::name_of(g[id])).text();
+  if (g.find_control_flow(id) == nullptr) return (w << passes::name_of(g[id])).text();
   ir::control_flow c = g.control_flow_of(g[id]);
   if (symbols != nullptr && !is_static(c.length)) c.length = passes::value_of(passes::symbolic_size_of(c.length), symbols);
   passes::print_control_flow(w, g, c);
@@ -269,7 +269,7 @@ class profiler {
     program_detail::visit_control_flow<Program>(Program::tables.steps[s], [&]<int C>(std::integral_constant<int, C>) {
       using record = program_detail::control_flow_at<Program, C>;
       constexpr ir::control_flow control_flow = record::value;
-      constexpr int bodies = passes::printed_bodies(control_flow);
+      constexpr int bodies = control_flow.printed_bodies();
       c.cost = trip_count * (control_flow.what == ir::control_flow::kind::scan ? static_cast<double>(passes::value_of(passes::symbolic_size_of(control_flow.length), symbols)) : 1);
       if constexpr (bodies > 0) charge_nodes<typename record::template body<0>>(symbols, c, false);
       if constexpr (bodies > 1) charge_nodes<typename record::template body<1>>(symbols, c, false);

@@ -138,6 +138,17 @@ struct control_flow {
             3};
   }
 
+  constexpr const char* name() const {
+    constexpr const char* names[] = {"scan", "while_loop", "reverse_while", "cond", "extern_op", "custom_jvp", "custom_vjp", "checkpoint"};
+    return names[static_cast<int>(what)];
+  }
+  constexpr const char* name_of_body(int b) const {
+    constexpr const char* names[][2] = {{"iteration"}, {"condition", "iteration"}, {"iteration", "pull"}, {"if true", "if false"}, {""}, {"rule"}, {"rule"}, {"again"}};
+    return names[static_cast<int>(what)][b];
+  }
+  /// The body of an external function is not printed, because it only states types and shapes.
+  constexpr int printed_bodies() const { return what == kind::external || bodies[0] < 0 ? 0 : body_count(); }
+
   /// The body whose outputs are the results. With counts_iterations a while_loop has one more result, which is not an output of a body.
   constexpr int body_of_results() const { return bodies[what == kind::while_loop || what == kind::reverse_while ? 1 : 0]; }
   /// reverse_while: the number of states.
@@ -151,6 +162,7 @@ struct control_flow {
   }
 
   constexpr int body_count() const { return what == kind::while_loop || what == kind::reverse_while || what == kind::cond ? 2 : 1; }
+  constexpr bool is_loop() const { return what < kind::cond; }
   constexpr bool runs_bodies() const { return what < kind::external; }
   constexpr bool is_custom_derivative() const { return what >= kind::custom_jvp; }
   constexpr int first_argument() const { return what == kind::custom_vjp ? 2 * carries : carries; }

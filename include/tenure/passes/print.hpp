@@ -63,8 +63,7 @@ inline void print_shape(writer& out, const ir::graph_view& g, const extents& s) 
 
 /// Prints the kind of a control-flow operation, and for a scan the number and the direction of the iterations.
 inline void print_control_flow(writer& out, const ir::graph_view& g, const ir::control_flow& c) {
-  constexpr const char* kinds[] = {"scan", "while_loop", "reverse_while", "cond", "extern_op", "custom_jvp", "custom_vjp", "checkpoint"};
-  out << ": " << kinds[static_cast<int>(c.what)];
+  out << ": " << c.name();
   if (c.function.name != nullptr) out << ' ' << c.function.name;
   if (c.counts_iterations) out << ", counted";
   if (c.what != ir::control_flow::kind::scan) return;
@@ -116,20 +115,6 @@ inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
   print_shape(out, g, g.shape_of(id));
 }
 
-/// The number of bodies that are printed. The body of an external function is not printed, because it only states shapes.
-constexpr int printed_bodies(const ir::control_flow& c) {
-  return c.what == ir::control_flow::kind::external || c.bodies[0] < 0 ? 0 : c.bodies[1] < 0 ? 1 : 2;
-}
-
-/// The title of body b of a control-flow operation.
-inline const char* name_of_body(const ir::control_flow& c, int b) {
-  using kind = ir::control_flow::kind;
-  if (c.what == kind::while_loop) return b == 0 ? "condition" : "iteration";
-  if (c.what == kind::reverse_while) return b == 0 ? "iteration" : "pull";
-  if (c.what == kind::cond) return b == 0 ? "if true" : "if false";
-  return c.what == kind::scan ? "iteration" : c.what == kind::checkpoint ? "again" : "rule";
-}
-
 /// Prints a graph. The bodies of a control-flow operation are printed below it, indented, as traced: the passes rewrite each body separately, later.
 inline void print_graph(writer& out, const ir::graph_view& g, int depth = 0) {
   const auto indent = [&](int by) {
@@ -139,12 +124,11 @@ inline void print_graph(writer& out, const ir::graph_view& g, int depth = 0) {
     indent(depth);
     print_node(out, g, i);
     out << '\n';
-    if (g[i].op != ir::opcode::control_flow) continue;
-    const ir::control_flow& c = g.control_flow_of(g[i]);
-    for (int b = 0; b < printed_bodies(c); ++b) {
+    const ir::control_flow* const c = g.find_control_flow(i);
+    for (int b = 0; c != nullptr && b < c->printed_bodies(); ++b) {
       indent(depth + 1);
-      out << name_of_body(c, b) << ":\n";
-      print_graph(out, g.body_at(c.bodies[b]), depth + 2);
+      out << c->name_of_body(b) << ":\n";
+      print_graph(out, g.body_at(c->bodies[b]), depth + 2);
     }
   }
   indent(depth);

@@ -193,7 +193,7 @@ class scheduler {
     const ir::node& n = g_[id];
     step s{.node = id, .op = n.op, .first_access = plan_.accesses.size()};
     for (int k = 0; k < n.arity; ++k) ir::for_each_operand(g_.nodes, n.in[k], [&](ir::node_id operand) { plan_.accesses.push_back(access_of(operand)); });
-    if (n.op == ir::opcode::control_flow) write_results(id);
+    if (g_.find_control_flow(id) != nullptr) write_results(id);
     else plan_.accesses.push_back(access_of(id));
     s.access_count = plan_.accesses.size() - s.first_access;
     plan_.steps.push_back(s);
@@ -203,8 +203,9 @@ class scheduler {
   constexpr void write_results(ir::node_id id) {
     const int first = plan_.accesses.size();
     plan_.accesses.resize(first + g_.results_of(g_.control_flow_of(g_[id])), {.buffer = access::nowhere});
-    for (ir::node_id r = id + 1; r < g_.count; ++r)
-      if (is_result(g_[r].op) && g_[r].in[0] == id && notes_[r].buffer >= 0) plan_.accesses[first + static_cast<int>(g_[r].attr)] = access_of(r);
+    ir::for_each_result(g_.nodes, id, g_.count - 1, [&](ir::node_id r, int i) {
+      if (notes_[r].buffer >= 0) plan_.accesses[first + i] = access_of(r);
+    });
   }
 
   // ---- one fused kernel ----

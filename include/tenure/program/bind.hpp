@@ -339,29 +339,24 @@ constexpr bool may_refuse(const ir::graph_view& g, const ir::control_flow& c) {
     for (int i = 0; i < body.bound_count; ++i)
       if (!body.bounds[i].is_checked) return true;
     for (int i = 0; i < body.count; ++i)
-      if (body[i].op == ir::opcode::control_flow && may_refuse(g, g.control_flow_of(body[i]))) return true;
+      if (const ir::control_flow* const inner = body.find_control_flow(i); inner != nullptr && may_refuse(g, *inner)) return true;
   }
   return false;
 }
 
-/// Whether a control-flow operation, or an operation in its bodies, calls a function of the user.
-constexpr bool calls_function(const ir::graph_view& g, const ir::control_flow& c) {
-  if (c.what == ir::control_flow::kind::external) return true;
-  for (const int b : c.bodies) {
-    if (b < 0) continue;
-    const ir::graph_view body = g.body_at(b);
-    for (int i = 0; i < body.count; ++i)
-      if (body[i].op == ir::opcode::control_flow && calls_function(g, g.control_flow_of(body[i]))) return true;
+/// Whether a control-flow operation of a graph, or one in its bodies, calls a function of the user.
+constexpr bool calls_function(const ir::graph_view& g) {
+  for (int i = 0; i < g.count; ++i) {
+    const ir::control_flow* const c = g.find_control_flow(i);
+    if (c == nullptr) continue;
+    if (c->what == ir::control_flow::kind::external) return true;
+    for (const int b : c->bodies)
+      if (b >= 0 && calls_function(g.body_at(b))) return true;
   }
   return false;
 }
 template <class Program>
-inline constexpr bool calls_functions = [] {
-  const ir::graph_view g = Program::value.view();
-  for (int i = 0; i < g.count; ++i)
-    if (g[i].op == ir::opcode::control_flow && calls_function(g, g.control_flow_of(g[i]))) return true;
-  return false;
-}();
+inline constexpr bool calls_functions = calls_function(Program::value.view());
 
 /// The last step that may refuse an index or throw, or -1 if no step does.
 template <class Program>

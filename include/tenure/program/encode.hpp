@@ -239,10 +239,10 @@ class encoder {
   constexpr void bind_opaque(int at, bound_step& b) {
     const passes::step& s = p_.steps[at];
     const ir::node& n = p_.graph[s.node];
-    if (n.op == ir::opcode::control_flow) {
+    if (const ir::control_flow* const c = p_.graph.find_control_flow(s.node); c != nullptr) {
       b.control_flow = static_cast<int>(n.attr);
       b.number_count = 1;
-      b.first_number = numbers_.push_back(passes::symbolic_size_of(p_.graph.control_flow_of(n).length));
+      b.first_number = numbers_.push_back(passes::symbolic_size_of(c->length));
       return;
     }
     std::uint64_t hash = static_cast<std::uint64_t>(n.op) << 16 ^ static_cast<std::uint64_t>(n.shape);

@@ -33,7 +33,7 @@ inline constexpr auto& overwrites = overwrites_of<Body, Body::value.input_count>
 template <class Program>
 struct overwrites_in_control_flow {
   constexpr bool operator()(const passes::plan_view& p, const passes::step& s, int argument, int result) const {
-    if (s.op != ir::opcode::control_flow) return false;
+    if (p.graph.find_control_flow(s.node) == nullptr) return false;
     bool may = false;
     constexpr const auto& all = control_flows<Program>;
     [&]<int... I>(std::integer_sequence<int, I...>) {

@@ -52,10 +52,10 @@ struct body_graph {
       for (int a = 0; a < s.rank; ++a)
         if (!is_static(s[a])) return true;
       if (n.op == ir::opcode::extent && !is_static(n.attr)) return true;
-      if (n.op != ir::opcode::control_flow) continue;
-      const ir::control_flow& c = g.control_flow_of(n);
-      if (!is_static(c.length)) return true;
-      for (const int b : c.bodies)
+      const ir::control_flow* const c = g.find_control_flow(i);
+      if (c == nullptr) continue;
+      if (!is_static(c->length)) return true;
+      for (const int b : c->bodies)
         if (b >= 0 && reads_symbols(g.body_at(b))) return true;
     }
     return false;
