@@ -184,6 +184,7 @@ class generator {
       case ir::symbol::kind::sum: return actual_of(s.a) + actual_of(s.b);
       case ir::symbol::kind::difference: return actual_of(s.a) - actual_of(s.b);
       case ir::symbol::kind::product: return actual_of(s.a) * actual_of(s.b);
+      case ir::symbol::kind::smaller: return std::min(actual_of(s.a), actual_of(s.b));
       case ir::symbol::kind::quotient: return actual_of(s.b) == 0 ? 0 : actual_of(s.a) / actual_of(s.b);
       default: return 0;
     }

@@ -1,32 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // cholesky and solve_triangular: their equations, their derivatives up to the second, batches in packets, extreme matrices.
-#include "../catch.hpp"
-
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <random>
-#include <vector>
-
-#include "../control_flow/reference.hpp"
-
-namespace tn = tenure;
-template <class T>
-using batch = tn::tensor<T, tn::shape<tn::dyn, tn::dyn, tn::dyn>>;
-template <std::int64_t... E>
-using real = tn::tensor<double, tn::shape<E...>>;
+#include "matrices.hpp"
 
 namespace {
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
-template <class T>
-batch<T> random(std::int64_t samples, std::int64_t rows, std::int64_t columns, unsigned seed) {
-  std::mt19937 next(seed);
-  std::uniform_real_distribution<double> any(-1, 1);
-  batch<T> x(samples, rows, columns);
-  for (T& e : tn::as_span(x)) e = static_cast<T>(any(next));
-  return x;
-}
 /// Symmetric positive definite matrices.
 template <class T>
 batch<T> definite(std::int64_t samples, std::int64_t n, unsigned seed) {
@@ -41,15 +17,6 @@ batch<T> definite(std::int64_t samples, std::int64_t n, unsigned seed) {
       }
   return a;
 }
-template <class T>
-batch<T> one_of(const batch<T>& all, std::int64_t s) {
-  batch<T> x(1, all.extent(1), all.extent(2));
-  const std::int64_t size = x.size();
-  std::copy_n(all.data() + s * size, size, tn::as_span(x).begin());
-  return x;
-}
-template <class T>
-bool same_bits(const T* a, const T* b, std::int64_t n) { return std::memcmp(a, b, static_cast<std::size_t>(n) * sizeof(T)) == 0; }
 
 constexpr auto factor = tn::compile([](auto a) { return tn::cholesky(a); });
 template <class Of>
@@ -64,6 +31,7 @@ using upper = decltype(tn::upper);
 struct sums_of_columns : tn::ops::sample_operation<sums_of_columns, 1> {
   static constexpr tn::ops::signature takes = "( n, m ) -> (m)";
   static constexpr std::int64_t scratch(const tn::ops::sample_sizes& sizes) { return sizes[1]; }
+  static constexpr std::int64_t flops_of_sample(const tn::ops::sample_sizes& sizes) { return sizes[0] * sizes[1]; }
   template <class V>
   static void run(const tn::ops::sample_sizes& sizes, V* const* operand, V* to, tn::ops::no_options) {
     V* const sum = operand[1];

@@ -100,6 +100,7 @@ class formulas {
     if (passes::is_view(n.op) || passes::is_source(n.op)) return operand(id, depth);
     std::string text = passes::name_of(n) + std::string("(");
     for (int k = 0; k < n.arity; ++k) text += (k ? ", " : "") + operand(n.in[k], depth);
+    if (ops::result_count(n.op) > 1) return text + ")[" + std::to_string(n.start) + ']';
     return text + ')' + axes(id);
   }
 

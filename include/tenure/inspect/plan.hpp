@@ -126,6 +126,8 @@ struct plan {
     const passes::access& x = p.accesses[a];
     const int at = a - step.first_access;
     const bool is_fused = step.is_fused();
+    const int results = is_fused ? 1 : ops::result_count(step.op);
+    if (results > 1 && at >= step.access_count - results) return passes::value_of(p.buffers[x.buffer].elements, symbols);
     const ir::node_id node = is_fused ? ir::none : at < step.access_count - 1 ? p.graph[step.node].in[at] : step.node;
     std::int64_t n = 1;
     for (int d = 0; d < x.rank; ++d)

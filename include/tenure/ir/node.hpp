@@ -47,7 +47,8 @@ enum class opcode : std::uint8_t {
   tuple,      // the operands of a control-flow operation: up to three values; the first may be another tuple, which has the values before these
   control_flow,  // attr: a record of the graph's control-flow operations (a loop or a branch); operand: a tuple
   result,     // attr: i; operand: a control_flow; the value is result i of this control-flow operation
-  opaque,     // an operation on each sample of a batch: `opaque` plus its position in the list of ops/opaque/list.hpp; attr: its options, one bit for each
+  opaque,     // an operation on each sample of a batch: `opaque` plus its position in the list of ops/opaque/list.hpp; attr: its options, one bit for each;
+              // start: which of its results. Each used result is a node. Such nodes, equal but for `start`, are one step
   pointwise = opaque + 32,  // the first pointwise operations are those that derivatives and rewrites use
   neg = pointwise,
   add,
@@ -96,7 +97,7 @@ constexpr int symbol_of_extent(std::int64_t extent) { return static_cast<int>(-1
 
 /// A run-time extent, read from an argument or computed from other extents; or a run-time stride of an argument.
 struct symbol {
-  enum class kind : std::uint8_t { argument, sum, difference, product, quotient, stride } what = kind::argument;
+  enum class kind : std::uint8_t { argument, sum, difference, product, quotient, smaller, stride } what = kind::argument;
   std::int64_t a = 0;     // argument: its index; else an extent
   std::int64_t b = 0;     // argument: the axis; else an extent
   std::int64_t name = 0;  // the name in dim("batch"), packed into an integer; 0: no name

@@ -28,10 +28,11 @@ class symbol_table {
         }
     return extent_of_symbol(add_symbol(s));
   }
-  /// Returns the sum, difference, product or quotient of two extents. If both are numbers, the result is a number. Otherwise it is a symbol.
+  /// Returns the sum, difference, product or quotient of two extents, or the smaller one. If both are numbers, the result is a number. Otherwise it is a symbol.
   /// For a difference, a is a symbol and b is a number. The caller adds the check that the number is at most the extent.
   constexpr std::int64_t derived(symbol::kind what, std::int64_t a, std::int64_t b) {
     using kind = symbol::kind;
+    if (what == kind::smaller && (a == b || (is_static(a) && is_static(b)))) return a < b ? a : b;
     if (is_static(a) && is_static(b)) return what == kind::sum ? a + b : what == kind::difference ? a - b : what == kind::product ? a * b : b == 0 ? 0 : a / b;
     if (what == kind::product && (a == 1 || b == 1)) return a == 1 ? b : a;
     if (what == kind::quotient && b == 1) return a;

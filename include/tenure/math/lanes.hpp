@@ -41,6 +41,10 @@ TENURE_KERNEL_INLINE lanes<P> abs(lanes<P> a) { return abs(a.value); }
 template <class P>
 TENURE_KERNEL_INLINE lanes<P> sqrt(lanes<P> a) { return sqrt(a.value); }
 
+/// a in the lanes where `where` is true, else b.
+template <class P>
+TENURE_KERNEL_INLINE lanes<P> choose(lanes_choice<P> where, lanes<P> a, lanes<P> b) { return select<P>(where.mask, a.value, b.value); }
+
 /// Whether the comparison is true in any lane.
 template <class P>
 TENURE_KERNEL_INLINE bool any(lanes_choice<P> c) { return any<P>(c.mask); }

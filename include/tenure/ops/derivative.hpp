@@ -28,17 +28,24 @@ template <class List>
 struct structural_derivatives;
 template <class... Op>
 struct structural_derivatives<structural_list<Op...>> {
-  static constexpr value (*pulls[sizeof...(Op)])(value result, int operand, value cotangent) = {&Op::template pull<value>...};
+  template <class One>
+  static constexpr value pull(value result, int operand, const value* cotangents) {
+    if constexpr (One::results == 1) return One::pull(result, operand, *cotangents);
+    else return One::pull(result, operand, cotangents);
+  }
+  static constexpr value (*pulls[sizeof...(Op)])(value result, int operand, const value* cotangents) = {&pull<Op>...};
   static constexpr value (*pushes[sizeof...(Op)])(value result, const value* tangents) = {&Op::template push<value>...};
   static constexpr value (*batches[sizeof...(Op)])(const batch_call& samples) = {&Op::template batch<batch_call>...};
 };
 using structural_tables = structural_derivatives<structural_operations>;
 }  // namespace detail
 
-/// The cotangent of operand i, given the cotangent g of node y.
+/// The cotangent of operand i, given the cotangents g of all results of the operation; a result without one has the id none. y is one of its nodes.
+constexpr value pull_of_results(value y, int i, const value* g) { return detail::structural_tables::pulls[static_cast<int>(y.node().op)](y, i, g); }
+/// The cotangent of operand i, given the cotangent g of node y, which is the only result of its operation.
 constexpr value pull(value y, int i, value g) {
   const ir::node n = y.node();
-  if (!is_pointwise(n.op)) return detail::structural_tables::pulls[static_cast<int>(n.op)](y, i, g);
+  if (!is_pointwise(n.op)) return pull_of_results(y, i, &g);
   ir::builder& graph = *y.graph;
   const value x[3] = {{graph, n.in[0]}, {graph, n.in[1]}, {graph, n.in[2]}};
   return record_of(n.op).derivative(i, g, x, y);

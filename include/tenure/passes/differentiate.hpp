@@ -42,6 +42,23 @@ constexpr ir::node_id last_of(const ir::node_id* outputs, int count) {
   return last;
 }
 
+/// Calls accumulate(operand, cotangent, mark) for the operands of an operation with several results, whose first node is `id`.
+template <class Accumulate>
+constexpr void pull_results(ir::builder& g, ir::node_id id, ir::node_id last, const char* active, const id_list& adjoint, const mark_list& reached,
+                            Accumulate accumulate) {
+  const ir::node n = g[id];
+  ops::value cotangents[ops::signature::max_results];
+  char mark = is_never;
+  for (ir::node_id r = id; r <= last; ++r) {
+    if (adjoint[r] == ir::none || !ops::are_of_one_step(g[r], n)) continue;
+    ops::value& sum = cotangents[g[r].start];
+    sum = sum.id == ir::none ? ops::value(g, adjoint[r]) : sum_of_cotangents(sum, {g, adjoint[r]});
+    mark |= reached[r];
+  }
+  for (int k = 0; k < n.arity && mark != is_never; ++k)
+    if (active[n.in[k]] && ops::flows_to(n, k, g[n.in[k]])) accumulate(n.in[k], ops::pull_of_results({g, id}, k, cotangents).id, mark);
+}
+
 constexpr void pull_all(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count, const ir::node_id* wrt, int wrt_count,
                         const char* marks, pass_over_nodes& nodes) {
   const ir::node_id last = nodes.last;
@@ -71,6 +88,10 @@ constexpr void pull_all(ir::builder& g, const ir::node_id* outputs, const ir::no
     const ir::builder::location_scope derivative_of(g, n.location > 0 ? -n.location : n.location);
 #endif
     if (n.op == ir::opcode::control_flow && active[n.in[0]]) pull_control_flow(g, id, last, active.data(), adjoint, reached, accumulate_active);
+    if (ops::result_count(n.op) > 1) {
+      if (ops::first_of_step(g, id) == id) pull_results(g, id, last, active.data(), adjoint, reached, accumulate_active);
+      continue;
+    }
     if (!active[id] || adjoint[id] == ir::none || n.op == ir::opcode::result) continue;
     // x * x gives x the same cotangent g twice. If x already has a cotangent, adding 2 * g needs one addition less than adding g two times.
     const bool doubles = n.op == ir::opcode::mul && n.in[0] == n.in[1] && adjoint[n.in[0]] != ir::none;

@@ -187,7 +187,7 @@ class fuser {
     else if (op == ir::opcode::concat) collect(id);
     else if (op == ir::opcode::tuple) return;
     else if (is_result(op)) expect_result(id);
-    else if (is_opaque(op)) place_alone(id);
+    else if (is_opaque(op)) place_alone(id, ops::result_count(op) > 1);
     else place(id);
   }
 
@@ -258,9 +258,14 @@ class fuser {
   /// Marks the control-flow operation of a used result as used. It is a separate step, so it runs before all nodes that the sweep has placed.
   constexpr void expect_result(ir::node_id id) { notes_[g_[id].in[0]].is_output = true; }
 
-  constexpr void place_alone(ir::node_id id) {
+  /// All results of an operation are one step. It runs before the readers of each of them, so its first node decides the place.
+  constexpr void place_alone(ir::node_id id, bool has_results) {
+    if (has_results)
+      if (const ir::node_id first = ops::first_of_step(g_.nodes, id); first != id) return use(first, notes_[id].lower < 0 ? 0 : notes_[id].lower / 2, false);
     const int position = at_.push_back({.lane = g_[id].type, .space = g_[id].shape, .position = at_.size(), .opaque = id});
     of_[id] = position;
+    for (ir::node_id r = id + 1; has_results && r < g_.count; ++r)
+      if (ops::are_of_one_step(g_.nodes[r], g_.nodes[id])) of_[r] = position;
     const auto take = [&](ir::node_id operand) {
       use(operand, position, false);
       read(root_[operand], position);

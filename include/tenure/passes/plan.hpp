@@ -77,7 +77,7 @@ struct strides {
 /// A buffer and the strides to read or write it: one for each dimension of a kernel, or for each axis of the operand of an opaque step.
 struct access {
   static constexpr int counting = -1;  // no buffer: the value of an element is the sum of the offset and of index times stride
-  static constexpr int nowhere = -2;   // no buffer: nothing reads this result of a control-flow operation
+  static constexpr int nowhere = -2;   // no buffer: nothing reads this result of a step
   int buffer = counting;
   dtype type = dtype::float32;
   std::int8_t rank = 0;

@@ -103,6 +103,7 @@ inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
         if constexpr (requires { Record::option_names; })
           for (int i = 0; i < static_cast<int>(std::size(Record::option_names)); ++i)
             if ((n.attr >> i & 1) != 0) out << ' ' << Record::option_names[i];
+        if constexpr (Record::results > 1) out << " result " << n.start;
       });
       break;
     case ops::attributes::causal: out << (n.attr != 0 ? " causal" : ""); break;

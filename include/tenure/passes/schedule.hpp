@@ -23,7 +23,7 @@ class scheduler {
         head.data()[p] = id;
       }
     for (int p = groups_.count - 1; p >= 0; --p) {
-      if (groups_.at[p].opaque != ir::none) write_opaque(groups_.at[p].opaque);
+      if (groups_.at[p].opaque != ir::none) write_opaque(groups_.at[p].opaque, head[p]);
       else write_kernel(p, head[p]);
     }
     note_lifetimes();
@@ -189,23 +189,27 @@ class scheduler {
     return a;
   }
 
-  constexpr void write_opaque(ir::node_id id) {
+  /// The step of node `id`. Its results are in the list of its fusion group, which begins at `head`.
+  constexpr void write_opaque(ir::node_id id, ir::node_id head) {
     const ir::node& n = g_[id];
     step s{.node = id, .op = n.op, .first_access = plan_.accesses.size()};
     for (int k = 0; k < n.arity; ++k) ir::for_each_operand(g_.nodes, n.in[k], [&](ir::node_id operand) { plan_.accesses.push_back(access_of(operand)); });
-    if (g_.find_control_flow(id) != nullptr) write_results(id);
+    if (const ir::control_flow* c = g_.find_control_flow(id)) write_results(head, g_.results_of(*c));
+    else if (const int count = ops::result_count(n.op); count > 1) write_results(head, count);
     else plan_.accesses.push_back(access_of(id));
     s.access_count = plan_.accesses.size() - s.first_access;
     plan_.steps.push_back(s);
   }
 
-  /// One access for each result of a control-flow operation, in order. A result that nothing reads has no memory.
-  constexpr void write_results(ir::node_id id) {
+  /// One access for each of several results, in order. A result that nothing reads has no memory.
+  constexpr void write_results(ir::node_id head, int count) {
     const int first = plan_.accesses.size();
-    plan_.accesses.resize(first + g_.results_of(g_.control_flow_of(g_[id])), {.buffer = access::nowhere});
-    ir::for_each_result(g_.nodes, id, g_.count - 1, [&](ir::node_id r, int i) {
-      if (notes_[r].buffer >= 0) plan_.accesses[first + i] = access_of(r);
-    });
+    plan_.accesses.resize(first + count, {.buffer = access::nowhere});
+    for (ir::node_id r = head; r != ir::none; r = notes_[r].next) {
+      const ir::node& n = g_[r];
+      const int number = static_cast<int>(is_result(n.op) ? n.attr : n.start);
+      if (g_.find_control_flow(r) == nullptr && notes_[r].buffer >= 0) plan_.accesses[first + number] = access_of(r);
+    }
   }
 
   // ---- one fused kernel ----

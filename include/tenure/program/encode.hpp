@@ -286,7 +286,8 @@ class encoder {
       put(static_cast<std::int64_t>(p_.graph[n.in[k]].type));
       put_access(k, p_.graph.shape_of(n.in[k]));
     }
-    put_access(n.arity, p_.graph.shape_of(s.node));
+    if (ops::result_count(n.op) == 1) put_access(n.arity, p_.graph.shape_of(s.node));
+    else put(0);  // each result is row-major, and the operands say its extents
     put_bounds(p_.graph, n.op == ir::opcode::check ? s.node : ir::none);
   }
 

@@ -50,6 +50,7 @@ inline void bind_symbols(const ir::graph_view& g, const leaf_argument* arguments
       case ir::symbol::kind::sum: symbols[i] = a + b; break;
       case ir::symbol::kind::difference: symbols[i] = a - b; break;
       case ir::symbol::kind::product: symbols[i] = a * b; break;
+      case ir::symbol::kind::smaller: symbols[i] = a < b ? a : b; break;
       case ir::symbol::kind::quotient: symbols[i] = b == 0 ? 0 : a / b; break;
     }
   }

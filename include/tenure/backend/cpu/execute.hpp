@@ -232,8 +232,9 @@ struct static_step {
       using record = ops::opaque_record_of<step.op>;
       const opaque_operation& o = repeated.operation;
       const ops::sample_sizes sizes = record::sizes_of([&](int k) -> const operand_view& { return o.in[k]; });
-      bool is_small = o.in[0].rank == record::takes.operand(0).rank && record::scratch(sizes) == 0;
-      std::int64_t numbers = record::elements_of_result(sizes);
+      bool is_small = o.in[0].rank == record::takes.operand(0).rank;
+      std::int64_t numbers = record::scratch(sizes);
+      for (int r = 0; r < record::results; ++r) numbers += record::elements_of_result(sizes, r);
       for (int k = 0; k < record::arity; ++k) is_small = is_small && o.in[k].rank <= 2, numbers += record::elements_of_operand(k, sizes);
       for (int l = 0; l < record::takes.letters(); ++l) is_small = is_small && sizes[l] <= costs::sample_extent;
       return is_small && sizes[0] <= costs::sample_rows && numbers <= costs::sample_numbers;

@@ -20,7 +20,7 @@ template <class Record, class T>
 class samples {
  public:
   using sizes_type = ops::sample_sizes;
-  static constexpr int operands = Record::arity;
+  static constexpr int operands = Record::arity, results = Record::results;
   static constexpr int lanes = has_packets<T> ? static_cast<int>(max_lanes<T>) : 1;
 
   constexpr explicit samples(const opaque_operation& o)
@@ -31,7 +31,7 @@ class samples {
       size_[k] = Record::elements_of_operand(k, sizes_);
       in_place_[k] = is_dense(o.in[k], batch_, o.in[k].rank) && !Record::overwrites(k);
     }
-    result_ = Record::elements_of_result(sizes_);
+    for (int r = 0; r < results; ++r) result_[r] = Record::elements_of_result(sizes_, r);
     const std::int64_t bytes_of_packet = elements(true) * lanes * static_cast<std::int64_t>(sizeof(T));
     in_lanes_ = lanes > 1 && 2 * count_ >= lanes && bytes_of_packet <= costs::sample_packet_bytes;
   }
@@ -40,7 +40,7 @@ class samples {
   constexpr std::int64_t workspace() const { return (elements(in_lanes_) * (in_lanes_ ? lanes : 1) * static_cast<std::int64_t>(sizeof(T)) + 127) / 64 * 64; }
   /// The packets of samples, or the samples: what a thread computes at a time.
   constexpr std::int64_t tasks() const { return in_lanes_ ? (count_ + lanes - 1) / lanes : count_; }
-  constexpr std::int64_t work() const { return count_ * (size_[0] + result_) * sizes_[0]; }
+  constexpr std::int64_t work() const { return count_ * (Record::flops_of_sample(sizes_) + elements(true)); }
   /// The blocks of work, of some microseconds each. A step of less work is one block.
   constexpr std::int64_t blocks() const {
     const std::int64_t wanted = work() / costs::samples_work, most = costs::max_blocks < tasks() ? costs::max_blocks : tasks();
@@ -56,9 +56,11 @@ class samples {
 
  private:
   constexpr bool is_given(int k) const { return k != Record::result_begins_as; }
-  /// The numbers of memory for one sample. In packets each operand and the result are copied.
+  /// The numbers of memory for one sample. In packets each operand and result is copied. One of several results may have no memory of its own.
   constexpr std::int64_t elements(bool in_lanes) const {
-    std::int64_t n = Record::scratch(sizes_) + (in_lanes ? result_ : 0);
+    std::int64_t n = Record::scratch(sizes_);
+    for (int r = 0; r < results; ++r)
+      if (in_lanes || results > 1) n += result_[r];
     for (int k = 0; k < operands; ++k)
       if (is_given(k) && (in_lanes || !in_place_[k])) n += size_[k];
     return n;
@@ -88,11 +90,16 @@ class samples {
 
   void run_one(void* const* pointer, std::int64_t number, T* memory) const {
     using V = math::lanes<T>;
-    V* given[operands + 1];
-    T* const to = static_cast<T*>(pointer[operands]) + number * result_;
+    V *given[operands + 1], *to[results];
+    for (int r = 0; r < results; ++r) {
+      T* const all = static_cast<T*>(pointer[operands + r]);
+      const bool is_read = results == 1 || all != nullptr;
+      to[r] = reinterpret_cast<V*>(is_read ? all + number * result_[r] : memory);
+      if (!is_read) memory += result_[r];
+    }
     for (int k = 0; k < operands; ++k) {
       if (!is_given(k)) {
-        copy_sample(pointer, k, number, to);
+        copy_sample(pointer, k, number, reinterpret_cast<T*>(to[0]));
         given[k] = nullptr;
       } else if (in_place_[k]) {
         given[k] = reinterpret_cast<V*>(const_cast<T*>(sample_of(pointer, k, number)));
@@ -103,29 +110,32 @@ class samples {
       }
     }
     given[operands] = reinterpret_cast<V*>(memory);
-    Record::run(sizes_, given, reinterpret_cast<V*>(to), options_);
+    Record::run_sample(sizes_, given, to, options_);
   }
 
   /// The samples from `first` on. The last packet of a batch has the last sample in its other lanes.
   void run_packet(void* const* pointer, std::int64_t first, T* memory) const {
     using V = math::lanes<packet_of<T, lanes>>;
     const int used = static_cast<int>(count_ - first < lanes ? count_ - first : lanes);
-    V* given[operands + 1];
-    T* const to = memory;
-    memory += result_ * lanes;
+    V *given[operands + 1], *to[results];
+    for (int r = 0; r < results; ++r) to[r] = reinterpret_cast<V*>(memory), memory += result_[r] * lanes;
     for (int k = 0; k < operands; ++k) {
       const T* from[lanes];
       for (int l = 0; l < lanes; ++l) from[l] = sample_of(pointer, k, first + (l < used ? l : used - 1));
-      T* const at = is_given(k) ? memory : to;
+      T* const at = is_given(k) ? memory : reinterpret_cast<T*>(to[0]);
       gather_samples(view_of(k), from, at);
       given[k] = is_given(k) ? reinterpret_cast<V*>(at) : nullptr;
       if (is_given(k)) memory += size_[k] * lanes;
     }
     given[operands] = reinterpret_cast<V*>(memory);
-    Record::run(sizes_, given, reinterpret_cast<V*>(to), options_);
-    T* const results = static_cast<T*>(pointer[operands]) + first * result_;
-    for (int l = 0; l < used; ++l)
-      for (std::int64_t e = 0; e < result_; ++e) results[l * result_ + e] = to[e * lanes + l];
+    Record::run_sample(sizes_, given, to, options_);
+    for (int r = 0; r < results; ++r) {
+      if (results > 1 && pointer[operands + r] == nullptr) continue;
+      const T* const from = reinterpret_cast<const T*>(to[r]);
+      T* const result = static_cast<T*>(pointer[operands + r]) + first * result_[r];
+      for (int l = 0; l < used; ++l)
+        for (std::int64_t e = 0; e < result_[r]; ++e) result[l * result_[r] + e] = from[e * lanes + l];
+    }
   }
   /// Element e of sample l goes to to[e * lanes + l].
   static void gather_samples(const operand_view& sample, const T* const (&from)[lanes], T* to) {
@@ -140,7 +150,7 @@ class samples {
   typename Record::options options_;
   sizes_type sizes_;
   int batch_;
-  std::int64_t count_ = 1, size_[operands] = {}, result_ = 0;
+  std::int64_t count_ = 1, size_[operands] = {}, result_[results] = {};
   bool in_place_[operands] = {}, in_lanes_ = false;
 };
 
@@ -177,8 +187,6 @@ TENURE_INLINE void sample_in_registers(void* const* p) {
   using V = math::lanes<T>;
   static constexpr const opaque_operation& o = Step::operation();
   static constexpr ops::sample_sizes sizes = Record::sizes_of([](int k) -> const operand_view& { return o.in[k]; });
-  static constexpr std::int64_t of_result = Record::elements_of_result(sizes);
-  V result[of_result > 0 ? of_result : 1];
   const auto load = [&]<int K>(std::integral_constant<int, K>, V* to) {
     static constexpr const operand_view& x = o.in[K];
     static_assert(x.rank <= 2);
@@ -188,15 +196,22 @@ TENURE_INLINE void sample_in_registers(void* const* p) {
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < columns; ++j) to[i * columns + j] = from[i * row + j * column];
   };
-  [&]<int... K>(std::integer_sequence<int, K...>) {
-    constexpr auto room = [](int k) { return k == Record::result_begins_as || Record::elements_of_operand(k, sizes) < 1 ? 1 : Record::elements_of_operand(k, sizes); };
-    std::tuple<std::array<V, static_cast<std::size_t>(room(K))>...> memory;
-    V* const given[] = {(K == Record::result_begins_as ? nullptr : std::get<static_cast<std::size_t>(K)>(memory).data())..., nullptr};
-    (load(std::integral_constant<int, K>{}, K == Record::result_begins_as ? result : given[K]), ...);
-    Record::run(sizes, given, result, Record::options_of(o.axis));
-  }(std::make_integer_sequence<int, Record::arity>{});
-  T* const to = static_cast<T*>(p[Record::arity]);
-  for (std::int64_t i = 0; i < of_result; ++i) to[i] = result[i].value;
+  constexpr auto room = [](std::int64_t elements) { return static_cast<std::size_t>(elements < 1 ? 1 : elements); };
+  constexpr auto of_operand = [](int k) { return k == Record::result_begins_as ? 0 : Record::elements_of_operand(k, sizes); };
+  [&]<int... K, int... R>(std::integer_sequence<int, K...>, std::integer_sequence<int, R...>) {
+    std::tuple<std::array<V, room(of_operand(K))>...> memory;
+    std::tuple<std::array<V, room(Record::elements_of_result(sizes, R))>...> results;
+    std::array<V, room(Record::scratch(sizes))> scratch;
+    V* const given[] = {(K == Record::result_begins_as ? nullptr : std::get<static_cast<std::size_t>(K)>(memory).data())..., scratch.data()};
+    V* const to[] = {std::get<static_cast<std::size_t>(R)>(results).data()...};
+    (load(std::integral_constant<int, K>{}, K == Record::result_begins_as ? to[0] : given[K]), ...);
+    Record::run_sample(sizes, given, to, Record::options_of(o.axis));
+    const auto store = [&](int r) {
+      T* const at = static_cast<T*>(p[Record::arity + r]);
+      for (std::int64_t i = 0; (Record::results == 1 || at != nullptr) && i < Record::elements_of_result(sizes, r); ++i) at[i] = to[r][i].value;
+    };
+    (store(R), ...);
+  }(std::make_integer_sequence<int, Record::arity>{}, std::make_integer_sequence<int, Record::results>{});
 }
 
 }  // namespace tenure::cpu_backend

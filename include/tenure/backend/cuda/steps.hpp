@@ -166,11 +166,12 @@ void order_step(Device& device, void* const* p, const opaque_operation& n) {
   });
 }
 
-/// The scratch memory of an operation on samples: a row-major copy of each operand, and the scratch memory of the samples.
+/// The scratch memory of an operation on samples: a row-major copy of each operand, the scratch memory of the samples, and several results in case
+/// that nothing reads them.
 template <class Record>
 struct samples_memory {
   ops::sample_sizes sizes;
-  std::int64_t samples = 1, operand[Record::arity] = {}, scratch = 0, end = 0;  // the offset of each part, in elements
+  std::int64_t samples = 1, operand[Record::arity] = {}, scratch = 0, result[Record::results] = {}, end = 0;  // the offset of each part, in elements
 
   constexpr explicit samples_memory(const opaque_operation& n) : sizes(Record::sizes_of([&](int k) -> const operand_view& { return n.in[k]; })) {
     for (int a = 0; a < n.in[0].rank - Record::takes.operand(0).rank; ++a) samples *= n.in[0].extent[a];
@@ -180,6 +181,7 @@ struct samples_memory {
     }
     scratch = end;
     end += samples * Record::scratch(sizes);
+    for (int r = 0; Record::results > 1 && r < Record::results; ++r) result[r] = end, end += samples * Record::elements_of_result(sizes, r);
   }
 };
 
@@ -187,16 +189,22 @@ struct samples_memory {
 template <class Record, class T, class Device>
 void samples_step(Device& device, void* const* p, const opaque_operation& n, void* scratch) {
   const samples_memory<Record> memory(n);
-  if (elements_of(n.out) == 0) return;
-  T *const all = static_cast<T*>(scratch), *const to = static_cast<T*>(p[Record::arity]);
-  kernels::run_sample<Record, T> f{memory.sizes, Record::options_of(n.axis), {}, {}, to, Record::elements_of_result(memory.sizes), all + memory.scratch, Record::scratch(memory.sizes)};
+  T* const all = static_cast<T*>(scratch);
+  kernels::run_sample<Record, T> f{memory.sizes, Record::options_of(n.axis), {}, {}, {}, {}, all + memory.scratch, Record::scratch(memory.sizes)};
+  std::int64_t elements = 0;
+  for (int r = 0; r < Record::results; ++r) {
+    T* const to = static_cast<T*>(p[Record::arity + r]);
+    f.result[r] = Record::results > 1 && to == nullptr ? all + memory.result[r] : to;
+    elements += memory.samples * (f.result_size[r] = Record::elements_of_result(memory.sizes, r));
+  }
+  if (elements == 0) return;
   for (int k = 0; k < Record::arity; ++k) {
     std::int64_t row_major[max_rank] = {}, size = 1;
     for (int d = n.in[k].rank - 1; d >= 0; size *= n.in[k].extent[d--]) row_major[d] = size;
     const bool is_result = k == Record::result_begins_as;
     f.operand[k] = is_result ? nullptr : all + memory.operand[k];
     f.size[k] = Record::elements_of_operand(k, memory.sizes);
-    detail::copy(device, n.in[k], static_cast<const T*>(p[k]), n.in[k].stride, is_result ? to : f.operand[k], row_major);
+    detail::copy(device, n.in[k], static_cast<const T*>(p[k]), n.in[k].stride, is_result ? f.result[0] : f.operand[k], row_major);
   }
   device.for_each(memory.samples, f);
 }

@@ -264,16 +264,24 @@ class operations {
     return y;
   }
 
-  /// Computes one sample after the other with the function of the record.
+  /// Computes one sample after the other with the function of the record. Of several results it keeps the one of the node.
   array opaque(const ir::node& n, array& y) const {
     ops::opaque_operations::visit(n.op, [&]<class Record>() {
       const ops::sample_sizes sizes = Record::sizes_of([&](int k) -> const extents& { return value(n.in[k]).shape; });
-      const std::int64_t of_result = Record::elements_of_result(sizes), samples = of_result == 0 ? 0 : y.size() / of_result;
+      const std::int64_t of_result = Record::elements_of_result(sizes, static_cast<int>(n.start)), samples = of_result == 0 ? 0 : y.size() / of_result;
       visit_floating(y.type, [&]<class T>(element_tag<T>) {
         for (std::int64_t s = 0; s < samples; ++s) {
           const T* operands[Record::arity];
           for (int k = 0; k < Record::arity; ++k) operands[k] = value(n.in[k]).as<T>() + s * Record::elements_of_operand(k, sizes);
-          Record::reference(sizes, operands, y.as<T>() + s * of_result, Record::options_of(n.attr));
+          if constexpr (Record::results == 1) {
+            Record::reference(sizes, operands, y.as<T>() + s * of_result, Record::options_of(n.attr));
+          } else {
+            std::vector<T> all[Record::results];
+            T* to[Record::results];
+            for (int r = 0; r < Record::results; ++r) all[r].resize(static_cast<std::size_t>(Record::elements_of_result(sizes, r)) + 1), to[r] = all[r].data();
+            Record::reference(sizes, operands, to, Record::options_of(n.attr));
+            std::copy_n(to[n.start], of_result, y.as<T>() + s * of_result);
+          }
         }
       });
     });

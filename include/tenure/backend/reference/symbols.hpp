@@ -41,6 +41,7 @@ inline std::vector<std::int64_t> bind_symbols(const ir::graph_view& g, std::span
       case ir::symbol::kind::sum: value = known(s.a, symbols) + known(s.b, symbols); break;
       case ir::symbol::kind::difference: value = known(s.a, symbols) - known(s.b, symbols); break;
       case ir::symbol::kind::product: value = known(s.a, symbols) * known(s.b, symbols); break;
+      case ir::symbol::kind::smaller: value = std::min(known(s.a, symbols), known(s.b, symbols)); break;
       case ir::symbol::kind::quotient:
         value = known(s.b, symbols) == 0 ? 0 : known(s.a, symbols) / known(s.b, symbols);
         break;

@@ -7,7 +7,11 @@
 //     pull(result, operand, cotangent); push(result, tangents); flops_of_sample(sizes) };
 // Axes before those of a sample are batches, so a batch of samples is the same node. A backend calls run() for one sample or for a packet of
 // them, on a CPU or a GPU. run() gets each operand row-major, in memory that it may write only if overwrites(k) says so, and the result row-major in
-// memory of its own. The result and all operands have one element type, which is floating. An operand and the result may have no axes: "(n,n)->()".
+// memory of its own. The results and all operands have one element type, which is floating. They may have no axes: "(n,n)->()".
+//
+// With several results (qr.hpp), run() and reference() get an array of results, and pull() an array of cotangents, where a result that nobody reads has
+// the id none. In a graph each result that is read is a node, and all nodes of one operation become one step. So push() is asked for the tangent of
+// one result, number number_of(y), and finds the others by result_of(y, r).
 #pragma once
 
 #include <array>
@@ -22,11 +26,12 @@ namespace TENURE_NAMESPACE::ops {
 /// The options of an operation that has none.
 struct no_options {};
 
-template <class Record, int Operands, class Options = no_options>
-struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::step, std::is_empty_v<Options> ? attributes::none : attributes::options> {
+template <class Record, int Operands, int Results = 1, class Options = no_options>
+struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::step, attributes::options> {
   using options = Options;  // an aggregate of bools; each has its name in Record::option_names
   static constexpr ir::opcode code = opaque_code<Record>();
-  /// The operand with which the result begins: run() finds it in the memory of the result, and gets a null pointer for the operand. -1: none.
+  static constexpr int results = Results;
+  /// The operand with which result 0 begins: run() finds it in the memory of the result, and gets a null pointer for the operand. -1: none.
   static constexpr int result_begins_as = -1;
   /// Whether run() writes to operand k.
   static constexpr bool overwrites(int) { return false; }
@@ -53,26 +58,29 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
       return std::bit_cast<Options>(bits);
     }
   }
-  /// The result for operands that fit. Run-time extents are taken as equal: a call has checked them, and so has the operation of a derivative.
-  template <class... X>
+  /// Result R for operands that fit. Run-time extents are taken as equal: a call has checked them, and so has the operation of a derivative.
+  template <int R = 0, class... X>
   static constexpr value of(const Options& o, const X&... x) {
-    static_assert(Record::takes.operands() == Operands && sizeof...(X) == Operands, "the signature, the record and this call have different numbers of operands");
+    static_assert(Record::takes.fits(), "the signature has more operands, results, letters or axes than the limits of ops/opaque/signature.hpp");
+    static_assert(Record::takes.operands() == Operands && sizeof...(X) == Operands && Record::takes.results() == Results,
+                  "the signature, the record and this call have different numbers of operands or results");
     const value operands[] = {x...};
-    const extents* shapes[Operands];
-    for (int k = 0; k < Operands; ++k) shapes[k] = &operands[k].shape();
-    ir::builder& g = *operands[0].graph;
-    const auto found = Record::takes.infer(shapes, [](std::int64_t, std::int64_t) { return true; });
-    ir::node n{.op = code, .type = operands[0].type(), .arity = Operands, .shape = g.intern(found.result), .attr = attr_of(o)};
+    ir::node n{.op = code, .type = operands[0].type(), .arity = Operands, .attr = attr_of(o)};
     for (int k = 0; k < Operands; ++k) n.in[k] = operands[k].id;
-    return {g, g.emit(n)};
+    return emit(*operands[0].graph, n, R);
   }
   static constexpr Options options_of(const value& y) { return options_of(y.node().attr); }
+  /// Result r of the operation of which y is a result.
+  static constexpr value result_of(const value& y, int r) { return y.node().start == r ? y : emit(*y.graph, y.node(), r); }
+  static constexpr int number_of(const value& y) { return static_cast<int>(y.node().start); }
 
   // ---- rules with a default ----
 
   template <class B>
   static constexpr value batch(const B& b) { return b.same_node(); }
+  /// Of several nodes of one operation the first counts.
   static constexpr std::int64_t flops(const ir::graph_view& g, ir::node_id id) {
+    if (Results > 1 && first_of_step(g, id) != id) return 0;
     const sample_sizes sizes = sizes_of([&](int k) -> const extents& { return g.shape_of(g[id].in[k]); });
     const extents& first = g.shape_of(g[id].in[0]);
     std::int64_t samples = 1;
@@ -83,7 +91,18 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
     const extents* shapes[Operands];
     for (int k = 0; k < Operands; ++k) c.same_type(k), shapes[k] = &c.shape_of(k);
     c.expect(is_floating(c.self().type), "an operation on samples of integers or bool");
-    const auto found = Record::takes.infer(shapes, [](std::int64_t a, std::int64_t b) { return a == b; });
+    c.expect(c.self().start >= 0 && c.self().start < Results, "no such result", c.self().start, Results);
+    if (!c.found.ok()) return;
+    const int r = static_cast<int>(c.self().start);
+    // A symbol for the smaller of two extents stays as it is where other calls say that the two are equal, or numbers.
+    const auto smaller_of = [&](std::int64_t a, std::int64_t b) {
+      const extents& s = c.shape();
+      for (int i = 0; i < s.rank; ++i)
+        if (Record::takes.is_smaller(r, i - Record::takes.batch_rank(*shapes[0])) && !is_static(s[i]) && c.is_extent(s[i]))
+          if (c.graph.symbols[ir::symbol_of_extent(s[i])].what == ir::symbol::kind::smaller) return s[i];
+      return a < b ? a : b;
+    };
+    const auto found = Record::takes.infer(shapes, r, [](std::int64_t a, std::int64_t b) { return a == b; }, smaller_of);
     c.expect(found.what == signature::fault::none, "a sample of another shape", found.given, found.wanted);
     if (c.found.ok()) c.extents_are(c.shape(), found.result);
   }
@@ -99,6 +118,7 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
       const auto& x = shape_of(k);
       for (int a = 0; a < of.rank; ++a) n[of.letter[a]] = x.extent[x.rank - of.rank + a];
     }
+    Record::takes.complete(n.at, [](std::int64_t a, std::int64_t b) { return a < b ? a : b; });
     return n;
   }
   static constexpr std::int64_t elements(const signature::axes& of, const sample_sizes& n) {
@@ -107,7 +127,34 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
     return count;
   }
   static constexpr std::int64_t elements_of_operand(int k, const sample_sizes& n) { return elements(Record::takes.operand(k), n); }
-  static constexpr std::int64_t elements_of_result(const sample_sizes& n) { return elements(Record::takes.result(), n); }
+  static constexpr std::int64_t elements_of_result(const sample_sizes& n, int r = 0) { return elements(Record::takes.result(r), n); }
+  /// Calls run(): a record with one result gets a pointer to it, and one with several gets an array of pointers.
+  template <class V>
+  static TENURE_KERNEL_INLINE void run_sample(const sample_sizes& sizes, V* const* operands, V* const* to, const Options& o) {
+    if constexpr (Results == 1) Record::run(sizes, operands, to[0], o);
+    else Record::run(sizes, operands, to, o);
+  }
+
+ private:
+  static constexpr value emit(ir::builder& g, ir::node n, int r) {
+    const extents* shapes[Operands];
+    for (int k = 0; k < Operands; ++k) shapes[k] = &g.shape_of(n.in[k]);
+    const auto found = Record::takes.infer(shapes, r, [](std::int64_t, std::int64_t) { return true; },
+                                           [&](std::int64_t a, std::int64_t b) { return g.derived(ir::symbol::kind::smaller, a, b); });
+    n.shape = g.intern(found.result);
+    n.start = r;
+    return {g, g.emit(n)};
+  }
+};
+
+/// The shape of result `Result` of an operation on operands of these shapes, with the run-time extents of the types: a rule for shape_from.
+template <class Record, int Result, class... Shape>
+struct sample_shape {
+  static constexpr extents value = [] {
+    const extents* shapes[] = {&Shape::value...};
+    return Record::takes.infer(shapes, Result, [](std::int64_t a, std::int64_t b) { return extents_may_agree(a, b); },
+                               [](std::int64_t a, std::int64_t b) { return is_static(a) && is_static(b) ? a < b ? a : b : a == b ? a : dyn; }).result;
+  }();
 };
 
 }  // namespace tenure::ops

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // The shape rule of an operation on the samples of a batch, as NumPy writes it: "(n,n),(n,m)->(n,m)". A letter is an extent of a sample, and equal
-// letters are equal extents. The axes before those of a sample are the batch, and all operands have the same ones. The typed front end, the nodes of
-// derivatives, verify and the backends read this one text. At most three operands, four letters, and four axes of a sample.
+// letters are equal extents. The axes before those of a sample are the batch, and all operands have the same ones. There may be several results, and
+// one extent may be the smaller of two: "(n,m)->(n,k),(k,m) k=min(n,m)". The typed front end, the nodes of derivatives, verify and the backends read
+// this one text. At most three operands, three results, four letters, and four axes of a sample: a record with more does not compile.
 // Source: the signatures of generalized universal functions in NumPy's documentation.
 #pragma once
 
@@ -21,46 +22,63 @@ struct sample_sizes {
 
 class signature {
  public:
-  static constexpr int max_operands = 3;
+  static constexpr int max_operands = 3, max_results = 3, max_letters = 4, max_axes = 4;
 
   /// The axes of one sample: the position of the letter of each.
   struct axes {
     int rank = 0;
-    int letter[4] = {};
+    int letter[max_axes] = {};
   };
 
   constexpr signature(const char* text) {
-    char names[4] = {};
-    axes* of = operand_;
-    for (bool inside = false; *text != 0; ++text) {
-      if (*text == '(') inside = true;
-      else if (*text == ')') inside = false, ++(of == &result_ ? results_ : operands_), of = of == &result_ ? of : of + 1;
-      else if (*text == '>') of = &result_;
-      else if (inside && *text != ',' && *text != ' ') of->letter[of->rank++] = letter(names, *text);
+    char names[max_letters] = {};
+    bool inside = false;
+    for (; *text != 0; ++text) {
+      int& count = of_results_ ? results_ : operands_;
+      if (*text == '>') of_results_ = true;
+      else if (*text == ')') inside = false, ++count;
+      else if (text[1] == '=') smaller_ = letter(names, text[0]), of_[0] = letter(names, text[6]), of_[1] = letter(names, text[8]), text += 9;  // k=min(n,m)
+      else if (*text == '(') inside = true, fits_ = fits_ && count < (of_results_ ? max_results : max_operands);
+      else if (inside && *text != ',' && *text != ' ' && fits_) {
+        axes& a = of_results_ ? result_[count] : operand_[count];
+        if (a.rank == max_axes) fits_ = false;
+        else a.letter[a.rank++] = letter(names, *text);
+      }
     }
   }
 
+  /// Whether the text keeps to the limits.
+  constexpr bool fits() const { return fits_; }
   constexpr int operands() const { return operands_; }
+  constexpr int results() const { return results_; }
   constexpr int letters() const { return letters_; }
   constexpr const axes& operand(int k) const { return operand_[k]; }
-  constexpr const axes& result() const { return result_; }
+  constexpr const axes& result(int r = 0) const { return result_[r]; }
 
   /// The rank of the batch. Below 0: operand 0 has fewer axes than a sample of it.
   constexpr int batch_rank(const extents& first) const { return first.rank - operand_[0].rank; }
+  /// Whether axis a of result r, counted behind the batch, has the extent that is the smaller of two.
+  constexpr bool is_smaller(int r, int a) const { return smaller_ >= 0 && a >= 0 && a < result_[r].rank && result_[r].letter[a] == smaller_; }
+  /// Fills in this extent.
+  template <class Smaller>
+  constexpr void complete(std::int64_t* size, Smaller smaller_of) const {
+    if (smaller_ >= 0) size[smaller_] = smaller_of(size[of_[0]], size[of_[1]]);
+  }
 
-  enum class fault { none, rank, batch, sample };
+  enum class fault { none, rank, batch, sample, result_rank };
   struct finding {
     fault what = fault::none;
     int operand = 0, axis = 0;
     std::int64_t given = 0, wanted = 0;
     extents result;
   };
-  /// The extents of the result, or the first operand that does not fit. agree(a, b) says whether two extents may be equal.
-  template <class Agree>
-  constexpr finding infer(const extents* const* in, Agree agree) const {
+  /// The extents of result r, or the first operand that does not fit. agree(a, b) says whether two extents may be equal, and smaller_of(a, b) is the
+  /// smaller of two.
+  template <class Agree, class Smaller>
+  constexpr finding infer(const extents* const* in, int r, Agree agree, Smaller smaller_of) const {
     const int batch = batch_rank(*in[0]);
-    std::int64_t size[4] = {};
-    bool is_known[4] = {};
+    std::int64_t size[max_letters] = {};
+    bool is_known[max_letters] = {};
     extents to;
     for (int k = 0; k < operands_; ++k) {
       const extents& x = *in[k];
@@ -74,21 +92,26 @@ class signature {
         if (is_first || !is_static(known)) known = x[a];
       }
     }
+    if (batch + result_[r].rank > max_rank) return {fault::result_rank, r, 0, batch + result_[r].rank, max_rank, {}};
+    complete(size, smaller_of);
     to.rank = batch;
-    for (int a = 0; a < result_.rank; ++a) to.push_back(size[result_.letter[a]]);
+    for (int a = 0; a < result_[r].rank; ++a) to.push_back(size[result_[r].letter[a]]);
     return {fault::none, 0, 0, 0, 0, to};
   }
 
  private:
-  constexpr int letter(char (&names)[4], char name) {
+  constexpr int letter(char (&names)[max_letters], char name) {
     for (int i = 0; i < letters_; ++i)
       if (names[i] == name) return i;
+    if (letters_ == max_letters) return fits_ = false, 0;
     names[letters_] = name;
     return letters_++;
   }
 
-  axes operand_[max_operands] = {}, result_;
+  axes operand_[max_operands] = {}, result_[max_results] = {};
   int operands_ = 0, results_ = 0, letters_ = 0;
+  int smaller_ = -1, of_[2] = {};
+  bool of_results_ = false, fits_ = true;
 };
 
 }  // namespace tenure::ops

@@ -31,7 +31,7 @@ struct triangle_options {
 
 namespace nodes {
 /// op(a) x = b, where op(a) is a or its transpose. With y = op(a)^-T g for the cotangent g of x: the cotangent of b is y, and that of op(a) is -y x^T.
-struct solve_triangular : sample_operation<solve_triangular, 2, triangle_options> {
+struct solve_triangular : sample_operation<solve_triangular, 2, 1, triangle_options> {
   static constexpr const char* name = "solve_triangular";
   static constexpr signature takes = "(n,n),(n,m)->(n,m)";
   static constexpr const char* option_names[] = {"upper", "transposed", "unit"};

@@ -23,7 +23,7 @@ using structural_operations = decltype(detail::with_opaque(fixed_operations{}, o
 /// The data of a structural operation that passes read. Its derivatives are in the tables of ops/derivative.hpp.
 struct structural_record {
   const char* name;
-  int arity;
+  int arity, results;
   lowering lowers;
   attributes shows;
   int changes;
@@ -42,9 +42,11 @@ struct structural_records<structural_list<Op...>> {
   }();
   static_assert(are_in_order, "the records are not in the order of their opcodes, or one is missing");
   static constexpr structural_record value[sizeof...(Op)] = {
-      {Op::name, Op::arity, Op::lowers, Op::shows, Op::changes, &Op::flows_to, &Op::flops, &Op::verify}...};
+      {Op::name, Op::arity, Op::results, Op::lowers, Op::shows, Op::changes, &Op::flows_to, &Op::flops, &Op::verify}...};
 };
 
 constexpr const structural_record& structural_record_of(ir::opcode op) { return structural_records<structural_operations>::value[static_cast<int>(op)]; }
+/// The number of results of an operation.
+constexpr int result_count(ir::opcode op) { return is_opaque(op) ? structural_record_of(op).results : 1; }
 
 }  // namespace tenure::ops

@@ -168,6 +168,8 @@ struct structural {
   static constexpr int arity = Arity;
   static constexpr lowering lowers = Lowers;
   static constexpr attributes shows = Shows;
+  /// The number of results. An operation with several is as many nodes as results are used: see ops/opaque/operation.hpp.
+  static constexpr int results = 1;
 
   /// Whether a gradient reaches operand i.
   static constexpr bool flows_to(int) { return true; }
