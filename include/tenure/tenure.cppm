@@ -247,6 +247,7 @@ using tenure::root;
 using tenure::solve;
 using tenure::solve_triangular;
 using tenure::cholesky;
+using tenure::qr;
 using tenure::lower;
 using tenure::upper;
 using tenure::triangle_t;

@@ -13,6 +13,7 @@ namespace nodes {
 struct solve;
 struct solve_triangular;
 struct cholesky;
+struct qr;
 }  // namespace nodes
 
 template <class... Record>
@@ -41,7 +42,7 @@ struct opaque_list {
   template <ir::opcode Op>
   using record = typename decltype(record_at<static_cast<int>(Op) - static_cast<int>(ir::opcode::opaque), Record...>())::type;
 };
-using opaque_operations = opaque_list<nodes::solve, nodes::solve_triangular, nodes::cholesky>;
+using opaque_operations = opaque_list<nodes::solve, nodes::solve_triangular, nodes::cholesky, nodes::qr>;
 
 constexpr bool is_opaque(ir::opcode op) { return op >= ir::opcode::opaque && op < ir::opcode::pointwise; }
 template <class Record>

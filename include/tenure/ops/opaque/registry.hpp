@@ -3,5 +3,6 @@
 #pragma once
 
 #include <tenure/ops/opaque/cholesky.hpp>
+#include <tenure/ops/opaque/qr.hpp>
 #include <tenure/ops/opaque/solve.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>
