@@ -139,6 +139,7 @@ tests = {
     "ops/exponential": ["golden/pointwise golden/check", "golden/activation golden/check", "golden/edge golden/check", "laws/kinks"],
     "ops": ["passes/verify", "passes/algebra", "passes/passes", "golden/pointwise golden/check", "backend/reference", "laws/kinks", "laws/types", "laws/adjoint_pointwise"],
     "passes/verify": ["passes/verify"],
+    "passes/groups": ["laws/epilogue", "laws/row_consumers", "laws/gathers", "passes/fuse", "laws/run_time"],
     "passes": ["passes/algebra", "passes/passes", "passes/fuse", "passes/golden", "fuzz/passes fuzz/schedule", "laws/shapes", "laws/run_time"],
     "program": ["batch/scalarize", "laws/positions", "laws/shapes", "laws/run_time", "transform/compile"],
     "interop": ["interop/npz", "interop/dlpack", "interop/mdspan", "interop/eigen"],

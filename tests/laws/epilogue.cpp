@@ -38,7 +38,7 @@ constexpr int epilogues_of(const F&, const X&...) {
 #else
   using program = tn::program<tn::detail::source_of<F, X...>>;
   int n = 0;
-  for (int s = 0; s < program::step_count; ++s) n += tn::cpu_backend::detail::epilogues<program>.at[s].is_one;
+  for (int s = 0; s < program::step_count; ++s) n += program::groups.at[s].is_of_product();
   return n;
 #endif
 }
@@ -158,7 +158,7 @@ TEMPLATE_TEST_CASE("an epilogue writes into what its product or itself reads onl
   constexpr std::int64_t n = 2048 / sizeof(TestType);
   const auto left = filled<TestType>(shape<512, 512>{}, 7, -0.1, 0.1);
   auto right = filled<TestType>(shape<512, n>{}, 8, -0.1, 0.1);
-  REQUIRE(tn::cpu_backend::detail::cut_of_epilogue(512, n, 512, sizeof(TestType), {}, 3, 0).rows_of_block == 128);
+  REQUIRE(tn::passes::cut_of_rows(512, n, 512, sizeof(TestType), {}, 3, 0).rows_of_block == 128);
   const auto by_right = tn::compile(flat)(left, right);
   tn::compile(flat).into(right)(left, right);
   REQUIRE(same_bits(right, by_right));
@@ -207,8 +207,8 @@ TEMPLATE_TEST_CASE("an epilogue writes a temporary over its product", "", double
 #if !TENURE_BLAS && !defined(__CUDACC__)
   using program = tn::program<tn::detail::source_of<decltype(layers), decltype(old), decltype(square)>>;
   for (int s = 0; s < program::step_count; ++s) {
-    const auto& e = tn::cpu_backend::detail::epilogues<program>.at[s];
-    CHECK((!e.is_one || !e.is_passed_on || e.overwritten_by >= 0));
+    const auto& e = program::groups.at[s];
+    CHECK((!e.is_of_product() || !e.is_passed_on || e.overwritten_by >= 0));
   }
 #endif
   runs_apart(first, add(z, old), product);

@@ -41,7 +41,7 @@ constexpr bool wait([[maybe_unused]] int count, const F&, const X&...) {
 #if defined(__CUDACC__)
   return true;
 #else
-  return tn::cpu_backend::detail::gathers_that_wait<tn::program<tn::detail::source_of<F, X...>>>.count == count;
+  return tn::program<tn::detail::source_of<F, X...>>::groups.gathers == count;
 #endif
 }
 

@@ -68,7 +68,7 @@ constexpr int consumers_of(const F&, const X&...) {
 #else
   using program = tn::program<tn::detail::source_of<F, X...>>;
   int n = 0;
-  for (int s = 0; s < program::step_count; ++s) n += tn::cpu_backend::detail::epilogues<program>.at[s].is_one ? tn::cpu_backend::detail::epilogues<program>.at[s].consumer_count : 0;
+  for (int s = 0; s < program::step_count; ++s) n += program::groups.at[s].consumer_count;
   return n;
 #endif
 }

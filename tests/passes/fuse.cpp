@@ -98,6 +98,26 @@ workspace: 64 bytes
 )");
 }
 
+#if !TENURE_BLAS  // a BLAS computes whole products
+TEST_CASE("a printed plan shows the steps that run together, a few rows at a time") {
+  const auto steps_of = [](const std::string& text) { return text.substr(text.find("step 0:"), text.find("\nworkspace") - text.find("step 0:")); };
+  constexpr auto layer = tn::compile([](auto x, auto w, auto b) { return tn::relu(matmul(x, w) + b); });
+  using matrix = tn::tensor<float, shape<1024, 512>>;
+  using weights = tn::tensor<float, shape<512, 512>>;
+  using bias = tn::tensor<float, shape<512>>;
+  CHECK(steps_of(tn::to_text(decltype(layer.plan(matrix(), weights(), bias())){})) == "step 0: matmul %3\nstep 1: add %5 relu %6, on 128 rows of step 0 at a time");
+  // Of half a megabyte: it stays in a cache anyway.
+  CHECK(tn::to_text(decltype(layer.plan(tn::tensor<float, shape<256, 512>>(), weights(), bias())){}).find("at a time") == std::string::npos);
+
+  constexpr auto slope = tn::compile([](auto x, auto w) { return matmul(transpose(x), tanh(matmul(x, w))); });
+  const std::string text = tn::to_text(decltype(slope.plan(tn::tensor<float, shape<8192, 64>>(), tn::tensor<float, shape<64, 64>>())){});
+  CHECK(text.find("rows of step 0 at a time\nstep 2: matmul %") != std::string::npos);
+  CHECK(text.find(", adds up the rows of step 1\n") != std::string::npos);
+  using any_rows = tn::tensor<float, shape<tn::dyn, 512>>;
+  CHECK(tn::to_text(decltype(layer.plan(std::declval<any_rows>(), weights(), bias())){}).find(", on a few rows of step 0 at a time if these are large\n") != std::string::npos);
+}
+#endif
+
 TEST_CASE("a plan counts the bytes of the elements that a step reads") {
   using vector = tn::tensor<double, shape<8>>;
   using matrix = tn::tensor<double, shape<3, 8>>;

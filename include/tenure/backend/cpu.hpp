@@ -32,6 +32,12 @@ struct backend<cpu_device> {
 #endif
   }
 
+  /// Whether the steps of a group run together (passes/groups.hpp), if the extents of the call allow it. Printed plans show this.
+  template <class Program>
+  static constexpr bool runs_together(const passes::row_group& group) {
+    return group.is_of_gather() || (group.is_of_product() && cpu_backend::detail::has_epilogues<Program>);
+  }
+
   /// The memory that a call of a static program needs for intermediate results, in bytes.
   template <class Program>
   static constexpr std::int64_t workspace_bytes() { return cpu_backend::static_memory<Program>.total(); }

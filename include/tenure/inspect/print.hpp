@@ -6,10 +6,44 @@
 #include <iosfwd>
 #include <string>
 
+#include <tenure/backend/backend.hpp>
 #include <tenure/passes/print.hpp>
 #include <tenure/inspect/plan.hpp>
 
 namespace TENURE_NAMESPACE {
+
+namespace detail {
+
+/// Says which rows a step of a group reads (passes/groups.hpp), for a backend that runs the steps of the group together.
+template <class Program, class Device>
+void print_group(passes::writer& out, int s) {
+  if constexpr (requires { backend<Device>::template runs_together<Program>(passes::row_group{}); }) {
+    const ir::graph_view g = Program::value.view();
+    std::string steps;
+    std::int64_t rows = 0, row_bytes = 0;  // 0: not known before a call
+    for (int p = 0; p < s; ++p) {
+      const passes::row_group& group = Program::groups.at[p];
+      if (!backend<Device>::template runs_together<Program>(group)) continue;
+      if (group.is_of_product() && group.kernel < s && s <= group.kernel + group.consumer_count) out << ", adds up the rows of step " << group.kernel;
+      if (group.kernel != s) continue;
+      steps += (steps.empty() ? "" : ", ") + std::to_string(p);
+      const ir::node_id producer = Program::plan.steps[p].node;
+      const extents& shape = g.shape_of(producer);
+      if (!all_static(shape)) continue;
+      if (group.is_of_gather()) rows = passes::gathered_rows(row_bytes += count(shape) / shape[0] * size_of(g[producer].type));
+      else if constexpr (Program::is_static)
+        rows = passes::cut_of_rows(group, shape[0], shape[1], g.shape_of(g[producer].in[0])[1], size_of(g[producer].type),
+                                   Program::tables.kernels[Program::tables.steps[s].kernel].instruction_count, nullptr).rows_at_once;
+    }
+    if (steps.empty()) return;
+    out << ", on ";
+    if (rows > 0) out << rows;
+    else out << "a few";
+    out << " rows of step " << steps << " at a time" << (rows > 0 ? "" : " if these are large");
+  }
+}
+
+}  // namespace detail
 
 /// Prints the graph, and then the steps with the nodes that each step computes.
 template <class Program, class Device>
@@ -22,6 +56,7 @@ std::string to_text(plan<Program, Device>) {
     out << "step " << step << ':';
     for (int id = 0; id < g.count; ++id)
       if (fused.of[id] == p) out << ' ' << passes::name_of(g[id]) << " %" << id;
+    detail::print_group<Program, Device>(out, step);
     out << '\n';
   }
   if (g.backward_from > 0) {

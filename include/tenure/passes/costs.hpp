@@ -107,6 +107,27 @@ inline constexpr int mask_operations = 32;
 /// After so many rounds all carries of a loop count as needed. In a delay line of n carries each round finds only one more carry.
 inline constexpr int rounds_of_liveness = 8;
 
+// ---- steps that run together, a few rows at a time: groups.hpp ----
+
+/// Products of at least this many bytes are cut into blocks of rows. This is about the size of the L2 cache of a core. A block has a quarter of it.
+inline constexpr std::int64_t group_bytes = 1 << 20;
+/// The bytes of the rows of a block, if a product over the rows follows the kernel and reads them again. They stay in the L2 cache. If so few rows as
+/// row_unit need more than four times these bytes, there is no such block.
+inline constexpr std::int64_t twice_read_bytes = 1 << 18;
+/// A product is not cut if it has fewer rows, or if its sums are so many times as long as a block has rows: each block packs the right factor again.
+inline constexpr std::int64_t min_rows_of_group = 64, steps_of_group_row = 4;
+/// The rows of a block are a multiple of this.
+inline constexpr std::int64_t row_unit = 32;
+/// What a backend must be able to do with a group: it cuts a kernel of so much work (elements times instructions) into blocks, has memory for the sums of
+/// columns of several blocks from so much work on, and for other sums of so many blocks. Its product of a column with at most so many multiplications,
+/// and its product of one row, may have other bits than a larger product.
+inline constexpr std::int64_t min_group_work = 1 << 15, column_blocks_work = 1 << 17, blocks_of_group = 128, short_column = 16;
+/// A gather of at least this many bytes waits for the kernel that reads its rows. This is a part of the L2 cache of a core.
+inline constexpr std::int64_t waiting_gather_bytes = 1 << 18;
+/// The bytes of the rows that are gathered before a block, and the unit of their number. They stay in the L2 cache. With blocks of a quarter of this
+/// size the time is 1.06 times as long.
+inline constexpr std::int64_t gathered_block_bytes = 1 << 16, gathered_row_unit = 64;
+
 // ---- memory: derived_body.hpp, memory.hpp ----
 
 /// A run-time extent, in a comparison of the residuals of a loop.

@@ -139,6 +139,39 @@ struct step {
   constexpr bool is_fused() const { return kernel >= 0; }
 };
 
+/// A product that reads rows that a kernel writes, and whose sums run over these rows.
+struct product_over_rows {
+  int factor = 0;              // which factor is the transpose of the rows (0), or the rows (1)
+  bool stays = true;           // another step reads the rows too, or they are a result
+  bool shares_factor = false;  // the other factor is the left factor of the product before the kernel
+  int buffer = -1;             // of the rows
+  std::uint64_t accesses = 0;  // a bit for each access of the kernel that writes the rows
+  symbolic_size row{}, other_row{};  // the elements of a row, and of a row of the other factor
+};
+/// The most products that read the rows of a kernel: one of a gradient, and one of a derivative of this gradient.
+inline constexpr int max_products_over_rows = 2;
+
+/// Steps that run together, a few rows at a time: a product or a gather computes rows, and a kernel reads them directly afterwards. The kernel of a product is
+/// the next step. Products over the rows of this kernel may follow. groups.hpp finds them; a backend may run the steps one after the other instead.
+struct row_group {
+  enum class kind : std::uint8_t { none, product, gather } what = kind::none;
+  int kernel = -1;             // the step that reads the rows
+  std::uint64_t accesses = 0;  // a bit for each access of the kernel that reads the rows
+  // Of a product:
+  std::uint64_t writes = 0;                       // a bit for each access that writes
+  bool reduces = false, reduces_columns = false;  // the kernel reduces over rows: the number of blocks is limited, or blocks need memory
+  bool counts_elements = false;                   // the leading dimension of the kernel counts elements and not rows
+  bool is_read_later = true;                      // a later step reads the product, or it is a result
+  bool is_passed_on = false;                      // the kernel writes a temporary over the product, so all rows of the product need memory
+  int passed_to = -1;                             // the product over rows whose rows the kernel writes over the product
+  int overwritten_by = -1;                        // the access that stores each element after the product's element was read; it may write to the same place
+  int consumer_count = 0;                         // the products after the kernel that read its rows
+  product_over_rows consumers[max_products_over_rows] = {};
+
+  constexpr bool is_of_product() const { return what == kind::product; }
+  constexpr bool is_of_gather() const { return what == kind::gather; }
+};
+
 struct plan_view {
   ir::graph_view graph;
   const buffer* buffers = nullptr;

@@ -330,20 +330,6 @@ void for_each_index_argument(const ir::graph_view& g, const void* const* argumen
   }
 }
 
-/// Whether a body of the control-flow operation may refuse an index, or a function of the user may throw.
-constexpr bool may_refuse(const ir::graph_view& g, const ir::control_flow& c) {
-  if (c.what == ir::control_flow::kind::external) return c.function.may_throw;
-  for (const int b : c.bodies) {
-    if (b < 0) continue;
-    const ir::graph_view body = g.body_at(b);
-    for (int i = 0; i < body.bound_count; ++i)
-      if (!body.bounds[i].is_checked) return true;
-    for (int i = 0; i < body.count; ++i)
-      if (const ir::control_flow* const inner = body.find_control_flow(i); inner != nullptr && may_refuse(g, *inner)) return true;
-  }
-  return false;
-}
-
 /// Whether a control-flow operation of a graph, or one in its bodies, calls a function of the user.
 constexpr bool calls_function(const ir::graph_view& g) {
   for (int i = 0; i < g.count; ++i) {
@@ -360,13 +346,7 @@ inline constexpr bool calls_functions = calls_function(Program::value.view());
 
 /// The last step that may refuse an index or throw, or -1 if no step does.
 template <class Program>
-inline constexpr int last_check = [] {
-  const ir::graph_view g = Program::value.view();
-  int s = g.bound_count > 0 || g.inner.bound_count > 0 || g.inner.control_flow_count > 0 ? Program::step_count - 1 : -1;
-  const auto refuses = [&](const bound_step& b) { return b.op == ir::opcode::check || (b.control_flow >= 0 && may_refuse(g, g.inner.control_flows[b.control_flow])); };
-  while (s >= 0 && !refuses(Program::tables.steps[s])) --s;
-  return s;
-}();
+inline constexpr int last_check = passes::last_check(Program::plan.view(Program::value.view()));
 
 /// The results that are written before the last check has passed. They are written to separate memory of `total` bytes first.
 template <class Program>

@@ -6,6 +6,7 @@
 #include <tenure/passes/algebra.hpp>
 #include <tenure/passes/merge_loops.hpp>
 #include <tenure/passes/join.hpp>
+#include <tenure/passes/groups.hpp>
 #include <tenure/passes/hoist.hpp>
 #include <tenure/passes/memory.hpp>
 #include <tenure/passes/recompute.hpp>
@@ -259,6 +260,8 @@ struct program {
                        number_count = tables.sizes.numbers, binding_count = tables.sizes.bindings;
   static constexpr int symbol_count = value.symbol_count;
   static constexpr bool is_static = symbol_count == 0;
+  /// The steps that run together, a few rows at a time.
+  static constexpr passes::row_groups<step_count> groups{plan.view(value.view())};
 
  private:
   // A separate array for each kernel, because compilers need more than constant time to read an element of a large constant.

@@ -91,8 +91,8 @@ struct bound_body : memory_plan<Body> {
       if (s.is_fused() || s.control_flow >= 0) continue;
       operation[opaque_position<Body>.of[i]] = repeated_operation(s.op, number + s.first_number);
       if constexpr (has_epilogues<Body>)
-        if (const epilogue& e = epilogues<Body>.at[i]; e.is_one)
-          has_epilogue = has_epilogue || cut_of_epilogue<Body>(e, i, operation[opaque_position<Body>.of[i]].operation, symbols).rows_of_block > 0;
+        if (Body::groups.at[i].is_of_product())
+          has_epilogue = has_epilogue || cut_of_group<Body>(i, operation[opaque_position<Body>.of[i]].operation, symbols).rows_of_block > 0;
     }
   }
 };

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include <tenure/core/config.hpp>
+#include <tenure/passes/costs.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend)::costs {
 
@@ -112,23 +112,6 @@ inline constexpr std::int64_t attention_rows[] = {16, 32}, attention_many_querie
 /// The least columns of a block of scores. Not a power of two, because then all rows of a block would compete for the same sets of the cache.
 inline constexpr std::int64_t attention_columns = 120;
 
-// ---- steps that run together, a few rows at a time: epilogue.hpp, gathers.hpp ----
-
-/// Products of at least this many bytes can have an epilogue. This is about the size of the L2 cache of a core. A block has a quarter of it.
-inline constexpr std::int64_t epilogue_bytes = 1 << 20;
-/// The bytes of the rows of a block, if a product over the rows follows the kernel and reads them again. They stay in the L2 cache. If 32 rows need
-/// more than four times these bytes, there is no such block.
-inline constexpr std::int64_t twice_read_bytes = 1 << 18;
-/// A product has no epilogue if it has fewer rows, or if its sums are so many times as long as a block has rows: each block packs the right factor again.
-inline constexpr std::int64_t epilogue_rows = 64, epilogue_steps_of_row = 4;
-/// The rows of a block are a multiple of this.
-inline constexpr std::int64_t epilogue_row_unit = 32;
-/// A gather of at least this many bytes waits for the kernel that reads its rows. This is a part of the L2 cache of a core.
-inline constexpr std::int64_t waiting_gather_bytes = 1 << 18;
-/// The bytes of the rows that are gathered before a block, and the unit of their number. They stay in the L2 cache. With blocks of a quarter of this
-/// size the time is 1.06 times as long.
-inline constexpr std::int64_t gathered_block_bytes = 1 << 16, gathered_row_unit = 64;
-
 // ---- programs, loops and samples in registers: execute.hpp, control_flow.hpp ----
 
 /// A program with at most this work (elements times instructions, or multiplications) and so many steps is expanded in one function.
@@ -161,5 +144,9 @@ inline constexpr int packets_of_iteration = 4;
 inline constexpr int rows_added_at_once = 4, work_of_added_rows = 32;
 /// A row of fewer packets is computed as a whole, even if only one element of it is chosen: fused/one_hot_select.hpp.
 inline constexpr std::int64_t packets_of_choice = 8;
+
+// What groups of steps ask of a backend.
+static_assert(min_cut_work <= passes::costs::min_group_work && two_blocks_work <= passes::costs::column_blocks_work && max_grid_blocks >= passes::costs::blocks_of_group);
+static_assert(scalar_product_of_vector <= passes::costs::short_column);
 
 }  // namespace tenure::cpu_backend::costs

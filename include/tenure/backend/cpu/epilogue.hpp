@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Runs a kernel as the epilogue of the product before it. The rows of the product are computed in blocks, each directly before the block
-// of the kernel that reads them. So a bias and activation, a softmax over the rows, or an update of weights reads its rows from cache.
+// Runs the group of a product (passes/groups.hpp): the rows of the product are computed in blocks, each directly before the block of the kernel that reads
+// them. So this kernel, the epilogue of the product, and products over its rows (row_consumers.hpp) read these rows from cache.
 // Law: the bits are the same as with one step after the other. Only sums over rows can differ, because their blocks differ. Only shapes
 // decide the blocks. A product that no later step reads is not written to memory as a whole.
-// Later products whose sums run over the rows of the kernel also read these rows from cache (row_consumers.hpp).
-// Cost: none for small products: they stay in cache without an epilogue, and the steps run one after the other.
 #pragma once
 
 #include <tenure/backend/cpu/fused.hpp>
@@ -16,152 +14,24 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 using program_detail::call_memory;
 
-/// The facts about a product and the next step that are known when the program is compiled.
-struct epilogue {
-  bool is_one = false;
-  bool reduces = false, reduces_columns = false;  // the kernel reduces over rows: the number of blocks is limited, or blocks need memory
-  bool counts_elements = false;                   // the leading dimension of the kernel counts elements and not rows
-  bool is_read_later = true;                      // a later step reads the product, or it is a result
-  bool is_passed_on = false;                      // the kernel writes a temporary over the product, so all rows of the product need memory
-  int passed_to = -1;                             // the consumer whose rows the kernel writes over the product
-  int overwritten_by = -1;                        // the access that stores each element after the product's element was read; it may write to the same place
-  std::uint64_t accesses = 0, writes = 0;         // a bit for each access of the kernel that reads the product, and for each access that writes
-  int consumer_count = 0;                             // the products after the kernel that read its rows
-  product_over_rows consumers[max_products_over_rows] = {};
-};
-
 namespace detail {
 
-/// The rows of a block of an epilogue, and the rows of one round: a block computes these rows, runs the kernel on them, and passes them to the consumers.
-/// 0 rows: no epilogue, because separate steps are as fast, or the rows cannot be cut well.
-struct epilogue_cut {
-  std::int64_t rows_of_block = 0, rows_at_once = 0;
-  bool has_consumers = false;
-};
-
-/// Whether a product of only `rows` rows uses another algorithm than the whole product, with other bits: a single row is a GEMV, and a short column is
-/// a few loops.
-constexpr bool is_another_product(std::int64_t rows, std::int64_t n, std::int64_t k) { return rows == 1 || (n == 1 && rows > 0 && rows * k <= max_loops(rows, n)); }
-
-/// The number of rows of one round, of m rows. The last round uses the same algorithm (is_another_product). 0 if there is no such number.
-constexpr std::int64_t rows_without_rest(std::int64_t wanted, std::int64_t m, std::int64_t n, std::int64_t k) {
-  constexpr std::int64_t unit = costs::epilogue_row_unit;
-  std::int64_t rows = wanted < unit ? unit : wanted / unit * unit;
-  if (is_another_product(m % rows, n, k)) rows += unit;
-  return is_another_product(m % rows, n, k) || rows >= m ? 0 : rows;
-}
-
-/// The cut for an m x n x k product. `row_bytes` has the bytes of a row of all matrices that are read twice.
-constexpr epilogue_cut cut_of_epilogue(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, const epilogue& e, int instructions, std::int64_t row_bytes) {
-  constexpr std::int64_t unit = costs::epilogue_row_unit;
-  if (m < costs::epilogue_rows || n < 1 || k < 1) return {};
-  if (e.reduces_columns && blocks_of_columns(m * n * instructions, m) == 1) return {};  // there is no memory for the columns of a second block
-  const std::int64_t min_per_block = e.reduces ? (m + costs::max_grid_blocks - 1) / costs::max_grid_blocks : 0;
-  if (e.consumer_count > 0 && m * row_bytes >= 2 * costs::epilogue_bytes && unit * row_bytes <= 4 * costs::twice_read_bytes) {
-    const std::int64_t fitting = costs::twice_read_bytes / row_bytes;
-    const bool is_whole = e.reduces_columns && fitting < min_per_block;  // a block with sums of columns is not cut again
-    const std::int64_t rows = rows_without_rest(is_whole ? min_per_block + unit - 1 : fitting, m, n, k);
-    return {rows > 0 && !is_whole && rows < min_per_block ? (min_per_block + rows - 1) / rows * rows : rows, rows, rows > 0};
-  }
-  if (n < 2 || m * n * element_size < costs::epilogue_bytes) return {};
-  const std::int64_t fitting = costs::epilogue_bytes / 4 / (n * element_size) / unit * unit;
-  const std::int64_t wanted = fitting < min_per_block ? min_per_block + unit - 1 : fitting < unit ? unit : fitting;
-  if (k > costs::epilogue_steps_of_row * wanted) return {};
-  const std::int64_t rows = rows_without_rest(wanted, m, n, k);
-  return {rows, rows, false};
-}
-
-/// The cut for the product of step s and the kernel after it.
-template <class Program>
-constexpr epilogue_cut cut_of_epilogue(const epilogue& e, int s, const opaque_operation& product, const std::int64_t* symbols) {
-  const auto& tables = Program::tables;
-  const int instructions = tables.kernels[tables.steps[s + 1].kernel].instruction_count;
-  const std::int64_t n = product.in[1].extent[1], k = product.in[0].extent[1], size = size_of(tables.steps[s].type);
-  std::int64_t row = n + k;
-  for (int i = 0; i < e.consumer_count; ++i) row += passes::value_of(e.consumers[i].row, symbols) + (e.consumers[i].shares_factor ? 0 : passes::value_of(e.consumers[i].other_row, symbols));
-  return cut_of_epilogue(product.in[0].extent[0], n, k, size, e, instructions, row * size);
-}
-
-template <class Program>
-constexpr epilogue find_epilogue(int s) {
-  constexpr auto& tables = Program::tables;
-  constexpr auto& plan = Program::plan;
-  epilogue e;
-  if (s + 1 >= Program::step_count) return e;
-  const program_detail::bound_step &product = tables.steps[s], &next = tables.steps[s + 1];
-  if (product.op != ir::opcode::matmul || !next.is_fused() || !is_floating(product.type) || next.binding_count > 64) return e;
-  const extents& shape = Program::value.view().shape_of(plan.steps[s].node);
-  if (shape.rank != 2) return e;
-  const passes::symbolic_size rows = passes::symbolic_size_of(shape[0]), columns = passes::symbolic_size_of(shape[1]), elements = rows * columns;
-  for (int t = s + 2; t < Program::step_count && e.consumer_count < max_products_over_rows; ++t, ++e.consumer_count)
-    if (tables.steps[t].type != product.type || !find_product_over_rows<Program>(s + 1, t, rows, columns, e.consumers[e.consumer_count])) break;
-  const bool is_small = elements.is_static() && elements.factor * size_of(product.type) < costs::epilogue_bytes;
-  if (is_small && e.consumer_count == 0) return e;
-
-  const passes::kernel& k = tables.kernels[next.kernel];
-  const int rank = k.outer + k.inner;
-  if (rank == 2 ? !(k.extent[0] == rows && k.extent[1] == columns) : !(rank == 1 && k.extent[0] == elements)) return e;
-  e.counts_elements = rank == 1;
-
-  // The bindings of a step have the same order as its accesses in the plan.
-  const program_detail::binding& c = tables.bindings[product.first_binding + 2];
-  const passes::buffer& buffer = tables.buffers[c.buffer];
-  e.is_passed_on = buffer.is_passed_on;
-  for (int i = 0; i < e.consumer_count; ++i)
-    if (tables.buffers[e.consumers[i].buffer].in_place_of == c.buffer) e.passed_to = i;
-  e.is_read_later = buffer.where != passes::buffer::place::workspace || buffer.last > s + 1 || !(buffer.elements == elements);
-  for (int a = 0; a < next.binding_count; ++a) {
-    const program_detail::binding& b = tables.bindings[next.first_binding + a];
-    if (b.buffer != c.buffer) continue;
-    const passes::strides& along = plan.strides[plan.accesses[next.first_binding + a].strides];
-    const bool lies_alike = rank == 1 ? along[0] == passes::symbolic_size{1} : along[0] == columns && along[1] == passes::symbolic_size{1};
-    if (!lies_alike || !(b.offset == c.offset)) return e;
-    e.accesses |= std::uint64_t{1} << a;
-  }
-  for (int i = 0; i < k.instruction_count; ++i) {
-    using kind = passes::instruction::kind;
-    const passes::instruction& x = plan.instructions[k.first_instruction + i];
-    e.reduces_columns = e.reduces_columns || x.what == kind::reduce_columns;
-    e.reduces = e.reduces || e.reduces_columns || x.what == kind::reduce_all || (x.what == kind::reduce_row && rank == 1);
-    if (x.what == kind::load || x.access < 0) continue;
-    e.writes |= std::uint64_t{1} << x.access;
-    const int stored = tables.bindings[next.first_binding + x.access].buffer;
-    if (x.what == kind::store && !x.row && !e.is_read_later && tables.buffers[stored].elements == elements &&
-        passes::overwrites_elementwise(plan.view(Program::value.view()), plan.steps[s + 1], c.buffer, stored) &&
-        (!buffer.is_passed_on || tables.buffers[stored].in_place_of == c.buffer))
-      e.overwritten_by = x.access;
-  }
-  e.is_one = e.accesses != 0 && (e.accesses & e.writes) == 0;
-  if constexpr (Program::is_static) {  // a small program with an epilogue would not be expanded
-    std::int64_t number[96] = {};
-    for (int i = 0; i < product.number_count; ++i) number[i] = tables.numbers[product.first_number + i].factor;
-    e.is_one = e.is_one && elements.factor * k.instruction_count >= costs::min_cut_work && cut_of_epilogue<Program>(e, s, opaque_operation(number), nullptr).rows_of_block > 0;
-  }
-  return e;
-}
-
-/// The epilogue of each step.
-template <class Program>
-struct epilogue_table {
-  epilogue at[Program::step_count + 1] = {};
-  bool is_empty = true;
-  constexpr epilogue_table() {
-    for (int s = 0; s < Program::step_count; ++s) {
-      at[s] = find_epilogue<Program>(s);
-      is_empty = is_empty && !at[s].is_one;
-    }
-  }
-};
-template <class Program>
-inline constexpr epilogue_table<Program> epilogues{};
 template <class Program>
 inline constexpr bool has_epilogues = []() -> bool {
 #if TENURE_BLAS  // a BLAS computes whole products
   return false;
 #else
-  return !epilogues<Program>.is_empty;
+  return Program::groups.products > 0;
 #endif
 }();
+
+/// The cut of the group of step s, the product.
+template <class Program>
+constexpr passes::row_cut cut_of_group(int s, const opaque_operation& product, const std::int64_t* symbols) {
+  const passes::row_group& group = Program::groups.at[s];
+  const int instructions = Program::tables.kernels[Program::tables.steps[group.kernel].kernel].instruction_count;
+  return passes::cut_of_rows(group, product.in[0].extent[0], product.in[1].extent[1], product.in[0].extent[1], size_of(Program::tables.steps[s].type), instructions, symbols);
+}
 
 /// A step with its pointers. `number` holds the numbers of the operands of a product.
 struct pointed_step {
@@ -172,19 +42,19 @@ struct pointed_step {
 /// The products that read the rows of an epilogue, in one call. A product that cannot read them block by block runs after the kernel, with the same bits.
 template <class T>
 struct consumers_of_call {
-  growing_product<T> product[max_products_over_rows];
-  row_consumer consumer[max_products_over_rows];
-  bool is_active[max_products_over_rows] = {};
+  growing_product<T> product[passes::max_products_over_rows];
+  row_consumer consumer[passes::max_products_over_rows];
+  bool is_active[passes::max_products_over_rows] = {};
   int count = 0;
 
   /// Binds the consumers of an epilogue. `read` has the memory that the product and the kernel read and write. A consumer writes its first rows
   /// before the product and the kernel have read all of this memory, so the sums of a consumer must not overlap it.
   template <class Program, class Bind>
-  void bind(const epilogue& e, int s, const call_memory& m, bool on_one_thread, const byte_range* read, int read_count, const Bind& bind_step) {
+  void bind(const passes::row_group& e, int s, const call_memory& m, bool on_one_thread, const byte_range* read, int read_count, const Bind& bind_step) {
     count = e.consumer_count;
     for (int c = 0; c < e.consumer_count; ++c) {
       const program_detail::bound_step& reader = Program::tables.steps[s + 2 + c];
-      const product_over_rows& sums = e.consumers[c];
+      const passes::product_over_rows& sums = e.consumers[c];
       void* pointer[3];
       std::int64_t own_number[program_detail::max_count<Program>(&program_detail::bound_step::number_count)];
       growing_product<T>& grows = product[c];
@@ -215,11 +85,11 @@ struct consumers_of_call {
 /// Runs the product s with elements of type T, the kernel after it, and the products that read its rows. Returns the number of steps that it ran.
 /// bind(step, pointers, numbers) binds a step.
 template <class T, class Program, class Bind>
-int run_epilogue(int s, const call_memory& m, const pointed_step& product, const epilogue_cut& cut, void (*kernel)(const kernel_arguments&), kernel_arguments next, const Bind& bind) {
+int run_epilogue(int s, const call_memory& m, const pointed_step& product, const passes::row_cut& cut, void (*kernel)(const kernel_arguments&), kernel_arguments next, const Bind& bind) {
   constexpr auto& tables = Program::tables;
   const program_detail::bound_step& after = tables.steps[s + 1];
   const passes::kernel& shape = tables.kernels[after.kernel];
-  const epilogue& e = epilogues<Program>.at[s];
+  const passes::row_group& e = Program::groups.at[s];
   const opaque_operation operation(product.number);
   const operand_view &a = operation.in[0], &b = operation.in[1];
   const std::int64_t rows = a.extent[0], n = b.extent[1], k = a.extent[1];
@@ -282,7 +152,7 @@ int run_epilogue(int s, const call_memory& m, const pointed_step& product, const
 }
 
 template <class Program, class Bind>
-int run_with_epilogue(int s, const call_memory& m, const pointed_step& product, const epilogue_cut& cut, void (*kernel)(const kernel_arguments&), const kernel_arguments& next,
+int run_with_epilogue(int s, const call_memory& m, const pointed_step& product, const passes::row_cut& cut, void (*kernel)(const kernel_arguments&), const kernel_arguments& next,
                       const Bind& bind) {
   int steps = 0;
   visit_floating(Program::tables.steps[s].type, [&]<class T>(element_tag<T>) {

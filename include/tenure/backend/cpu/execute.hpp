@@ -27,6 +27,11 @@ template <class Program, int... K>
 struct kernel_table<Program, std::integer_sequence<int, K...>> {
   static constexpr kernel_function at[sizeof...(K) + 1] = {&fused_kernel<typename Program::template code_of<K>>..., nullptr};
   static constexpr bool runs_in_blocks[sizeof...(K) + 1] = {fused<typename Program::template code_of<K>>::runs_in_blocks()...};
+  static_assert([] {
+    bool all = true;
+    for (const passes::row_group& x : Program::groups.at) all = all && (x.kernel < 0 || runs_in_blocks[Program::tables.steps[x.kernel].kernel]);
+    return all;
+  }(), "passes/groups.hpp made a group of a kernel that does not run in blocks");
 };
 
 /// Whether a program has steps that are neither kernels nor control flow. Without such steps run_table() has no code for them: g++ would warn
@@ -93,7 +98,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
   for (int i = first; i < last; ++i) {
     const bound_step& s = tables.steps[i];
     if constexpr (has_waiting_gathers<Program>)
-      if (const int reader = gathers_that_wait<Program>.at[i].reader; reader >= 0 && kernels::runs_in_blocks[tables.steps[reader].kernel]) {
+      if (Program::groups.at[i].is_of_gather()) {
         const std::int64_t* const number = bind(s, pointer, own_number);
         if (gathers.take(i, m, {pointer, number})) continue;
       }
@@ -103,8 +108,8 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
       kernels::at[s.kernel]({pointer, number, scratch, m.on});
     } else {
       if constexpr (has_epilogues<Program>)
-        if (const epilogue& e = epilogues<Program>.at[i]; e.is_one && i + 1 + e.consumer_count < last && kernels::runs_in_blocks[tables.steps[i + 1].kernel])
-          if (const epilogue_cut cut = cut_of_epilogue<Program>(e, i, opaque_operation(number), m.symbols); cut.rows_of_block > 0) {
+        if (Program::groups.at[i].is_of_product())
+          if (const passes::row_cut cut = cut_of_group<Program>(i, opaque_operation(number), m.symbols); cut.rows_of_block > 0) {
             void* next_pointer[program_detail::max_count<Program>(&bound_step::binding_count)];
             [[maybe_unused]] std::int64_t own_next_number[program_detail::max_count<Program>(&bound_step::number_count)];
             const bound_step& next = tables.steps[i + 1];

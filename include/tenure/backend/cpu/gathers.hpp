@@ -1,85 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-// Gathers that wait for the kernel that reads their rows. The rows of a block are gathered directly before this block of the kernel runs, so the
-// kernel reads them from cache, and the gathered array is never in memory as a whole. Example: vmap over table rows that indices name.
+// The groups of gathers (passes/groups.hpp): a gather waits for the kernel that reads its rows. The rows of a block are gathered directly before this block
+// of the kernel runs, so the gathered array is never in memory as a whole. Example: vmap over table rows that indices name.
 // Law: the bits are the same as with one step after the other.
-// Cost: none for few rows: they stay in cache, and the steps run one after the other.
 #pragma once
 
 #include <tenure/backend/cpu/epilogue.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// The facts about a gather that are known when the program is compiled.
-struct waiting_gather {
-  int reader = -1;             // the step whose kernel reads the rows, or -1 if the gather does not wait
-  std::uint64_t accesses = 0;  // the accesses of the kernel that read them
-};
-
 namespace detail {
 
-/// Finds whether gather s may wait. It must gather along the first axis of an argument by a list of indices. The only step that reads the rows must be a
-/// kernel that walks the rows and reduces nothing.
 template <class Program>
-constexpr waiting_gather find_waiting_gather(int s) {
-  constexpr auto& tables = Program::tables;
-  constexpr auto& plan = Program::plan;
-  using place = passes::buffer::place;
-  const program_detail::bound_step& gather = tables.steps[s];
-  if (gather.is_fused() || gather.op != ir::opcode::gather) return {};
-  constexpr ir::graph_view g = Program::value.view();
-  const ir::node& node = g[plan.steps[s].node];
-  if (node.attr != 0 || g.shape_of(node.in[1]).rank != 1) return {};
-  const auto buffer_of = [&](const program_detail::bound_step& bound, int a) { return tables.bindings[bound.first_binding + a].buffer; };
-  const int rows = buffer_of(gather, 2), t = tables.buffers[rows].last;
-  const auto is_argument = [&](int a) { return tables.buffers[buffer_of(gather, a)].where == place::argument; };
-  const bool reads_arguments = is_argument(0) && is_argument(1);
-  const bool is_checked_between = s <= program_detail::last_check<Program> && t > program_detail::last_check<Program>;
-  if (tables.buffers[rows].where != place::workspace || !reads_arguments || t <= s || is_checked_between) return {};
-  const program_detail::bound_step& reader = tables.steps[t];
-  if (!reader.is_fused() || reader.binding_count > 64 || epilogues<Program>.at[t - 1].is_one) return {};
-  for (int between = s + 1; between < t; ++between)
-    for (int a = 0; a < tables.steps[between].binding_count; ++a)
-      if (buffer_of(tables.steps[between], a) == rows) return {};
-
-  const extents& shape = g.shape_of(plan.steps[s].node);
-  std::int64_t length = 1;
-  for (int d = 1; d < shape.rank; ++d) {
-    if (!is_static(shape[d])) return {};
-    length *= shape[d];
-  }
-  const passes::kernel& k = tables.kernels[reader.kernel];
-  if (k.outer + k.inner != 1 || !(k.extent[0] == passes::symbolic_size_of(shape[0]))) return {};
-  for (int i = 0; i < k.instruction_count; ++i)
-    if (plan.instructions[k.first_instruction + i].reduces()) return {};
-  waiting_gather found{.reader = t};
-  for (int a = 0; a < reader.binding_count; ++a) {
-    if (buffer_of(reader, a) != rows) continue;
-    const passes::symbolic_size& offset = tables.bindings[reader.first_binding + a].offset;
-    const bool is_of_row = offset.is_static() && offset.factor >= 0 && offset.factor < length;
-    if (!is_of_row || !(plan.strides[plan.accesses[reader.first_binding + a].strides][0] == passes::symbolic_size{length})) return {};
-    found.accesses |= std::uint64_t{1} << a;
-  }
-  return found;
-}
-
-/// The gathers of a program that may wait.
-template <class Program>
-struct waiting_gather_table {
-  waiting_gather at[Program::step_count + 1] = {};
-  int count = 0;
-
-  constexpr waiting_gather_table() {
-    if (Program::value.is_body) return;
-    for (int s = 0; s < Program::step_count; ++s) {
-      at[s] = find_waiting_gather<Program>(s);
-      count += at[s].reader >= 0;
-    }
-  }
-};
-template <class Program>
-inline constexpr waiting_gather_table<Program> gathers_that_wait{};
-template <class Program>
-inline constexpr bool has_waiting_gathers = gathers_that_wait<Program>.count > 0;
+inline constexpr bool has_waiting_gathers = Program::groups.gathers > 0;
 
 /// The rows of a table that indices name: the context of a row_producer.
 struct gathered_rows {
@@ -107,7 +39,7 @@ class waiting_gathers {
     const opaque_operation operation(gather.number);
     const opaque_operation::operand &table = operation.in[0], &indices = operation.in[1];
     const std::int64_t count = elements_of(indices), length = elements_along(table, 1, table.rank), bytes = size_of(bound.type);
-    if (count * length * bytes < costs::waiting_gather_bytes || !is_dense(table, 1, table.rank) || !is_dense(indices, 0, indices.rank)) return false;
+    if (count * length * bytes < passes::costs::waiting_gather_bytes || !is_dense(table, 1, table.rank) || !is_dense(indices, 0, indices.rank)) return false;
     const byte_range of_table(gather.pointer[0], table.extent, table.stride, table.rank, bytes);
     const byte_range of_indices(gather.pointer[1], indices.extent, indices.stride, indices.rank, size_of(indices.type));
     for (int b = 0; b < Program::buffer_count; ++b) {
@@ -120,10 +52,10 @@ class waiting_gathers {
     }
     waiting& w = waiting_[count_++];
     w.rows = {gather.pointer[0], gather.pointer[1], indices.type, table.stride[0], length};
-    w.reader = gathers_that_wait<Program>.at[s].reader;
+    w.reader = Program::groups.at[s].kernel;
     w.count = count;
     w.source.rows = {.row_bytes = length * bytes, .memory = static_cast<char*>(gather.pointer[2]), .matrix = gather.pointer[2],
-                     .accesses = gathers_that_wait<Program>.at[s].accesses};
+                     .accesses = Program::groups.at[s].accesses};
     w.source.context = &w.rows;
     program_detail::visit_opaque<Program>(bound, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
       w.source.compute = &gathered_rows::gather<T>;
@@ -137,8 +69,7 @@ class waiting_gathers {
     for (int i = 0; i < count_; ++i)
       if (waiting_[i].reader == t) row_bytes += waiting_[i].source.rows.row_bytes;
     if (row_bytes == 0) return nullptr;
-    constexpr std::int64_t unit = costs::gathered_row_unit;
-    const std::int64_t fitting = costs::gathered_block_bytes / row_bytes / unit * unit, rows = fitting < unit ? unit : fitting;
+    const std::int64_t rows = passes::gathered_rows(row_bytes);
     const std::int64_t workers = on == nullptr ? 1 : on->workers();
     const row_producer* found = nullptr;
     for (int i = 0; i < count_; ++i) {
@@ -159,7 +90,7 @@ class waiting_gathers {
     int reader;
     std::int64_t count;
   };
-  waiting waiting_[gathers_that_wait<Program>.count];
+  waiting waiting_[Program::groups.gathers];
   int count_ = 0;
 };
 

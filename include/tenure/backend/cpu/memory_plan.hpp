@@ -105,10 +105,8 @@ struct memory_plan : program_detail::placement<Program> {
     const std::int64_t rows = c.extent[c.rank - 2], columns = c.extent[c.rank - 1], inner = a.extent[a.rank - 1];
     visit_floating(s.type, [&]<class T>(element_tag<T>) { want(scratch, matmul_workspace<T>(rows, columns, inner)); });
     if constexpr (detail::has_epilogues<Program>)
-      if (const epilogue& e = detail::epilogues<Program>.at[i]; e.is_one) {
-        const int kernel = Program::tables.steps[i + 1].kernel;
-        find_kernel_scratch(kernel, symbols, detail::cut_of_epilogue<Program>(e, i, operation, symbols).rows_of_block);
-      }
+      if (const passes::row_group& group = Program::groups.at[i]; group.is_of_product())
+        find_kernel_scratch(Program::tables.steps[group.kernel].kernel, symbols, detail::cut_of_group<Program>(i, operation, symbols).rows_of_block);
   }
 
   constexpr void find_control_flow_scratch(const bound_step& s, const std::int64_t* symbols) {

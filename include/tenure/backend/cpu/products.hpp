@@ -48,10 +48,10 @@ struct product {
       } while ((l += most) < k);
     });
   }
-  // The length of a part is a multiple of 32, except for the last one. A part is never a single row or column, because such a product is a
+  // The length of a part is a multiple of min_rows_of_piece, except for the last one. A part is never a single row or column, because such a product is a
   // GEMV with other bits.
   static span part(std::int64_t extent, std::int64_t pieces, std::int64_t i) {
-    const std::int64_t length = extent / pieces / 32 * 32;
+    const std::int64_t length = extent / pieces / costs::min_rows_of_piece * costs::min_rows_of_piece;
     return pieces == 1 ? span{0, extent} : span{i * length, i + 1 < pieces ? length : extent - i * length};
   }
 };

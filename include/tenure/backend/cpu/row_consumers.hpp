@@ -1,83 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-// Products that read what a kernel writes, row by row: their sums run over its rows. If the kernel is the epilogue of a product, each block of rows
-// is added to these sums directly after it was computed. For example, the gradient X^T f(X w) of a linear model reads X from memory once and not twice.
+// The products over the rows of a group (passes/groups.hpp): each block of rows is added to their sums directly after it was computed.
 // Law: only shapes decide which rows are added at a time, so the bits do not depend on the number of threads, nor on the memory of results.
 #pragma once
 
-#include <tenure/backend/cpu/blocks.hpp>
 #include <tenure/backend/cpu/products.hpp>
 #include <tenure/program/bind.hpp>
 #include <tenure/tensor/memory_range.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// A product that reads rows that an earlier kernel writes: the facts that are known when the program is compiled.
-struct product_over_rows {
-  int factor = 0;                   // which factor is the transpose of the rows (0), or the rows (1)
-  bool stays = true;                // another step reads the rows too, or they are a result
-  bool shares_factor = false;       // the other factor is the left factor of the product before the kernel
-  int buffer = -1;                  // of the rows
-  std::uint64_t accesses = 0;       // of the kernel, which write the rows
-  passes::symbolic_size row{}, other_row{};  // the elements of a row, and of a row of the other factor
-};
-
-/// The most products that read the rows of a kernel: one of a gradient, and one of a derivative of this gradient.
-inline constexpr int max_products_over_rows = 2;
-
 namespace detail {
-
-/// Whether step t (floating-point) is a product over rows that the kernel of step s writes. It must read nothing else that steps s to t - 1 write.
-template <class Program>
-constexpr bool find_product_over_rows(int s, int t, const passes::symbolic_size& rows, const passes::symbolic_size& columns, product_over_rows& found) {
-  constexpr auto& tables = Program::tables;
-  constexpr auto& plan = Program::plan;
-  const program_detail::bound_step &kernel = tables.steps[s], &product = tables.steps[t];
-  if (product.is_fused() || product.op != ir::opcode::matmul) return false;
-  constexpr ir::graph_view g = Program::value.view();
-  const ir::node& node = g[plan.steps[t].node];
-  const extents& sums = g.shapes[node.shape];
-  if (sums.rank != 2 || !(passes::symbolic_size_of(g.shape_of(node.in[0])[1]) == rows)) return false;
-  const passes::kernel& k = tables.kernels[kernel.kernel];
-  const auto buffer_of = [&](const program_detail::bound_step& of, int a) { return tables.bindings[of.first_binding + a].buffer; };
-  const auto is_written_between = [&](int buffer) {
-    for (int i = 0; i < k.instruction_count; ++i) {
-      const passes::instruction& x = plan.instructions[k.first_instruction + i];
-      if (x.what != passes::instruction::kind::load && x.access >= 0 && buffer_of(kernel, x.access) == buffer) return true;
-    }
-    for (int i = s + 1; i < t; ++i)
-      if (buffer_of(tables.steps[i], 2) == buffer) return true;
-    return false;
-  };
-  for (int factor = 0; factor < 2; ++factor) {
-    const int read = buffer_of(product, factor), other = buffer_of(product, 1 - factor);
-    if (is_written_between(other)) continue;
-    // The rows are contiguous, and nothing else is in their buffer.
-    const passes::strides& of_factor = plan.strides[plan.accesses[product.first_binding + factor].strides];
-    const passes::symbolic_size &from_row_to_row = of_factor[1 - factor], &in_row = of_factor[factor];
-    const passes::buffer& buffer = tables.buffers[read];
-    const auto is_one = [](const passes::symbolic_size& n) { return n == passes::symbolic_size{1}; };
-    if (buffer.type != product.type || !(buffer.elements == rows * from_row_to_row)) continue;
-    if (!is_one(in_row) && !is_one(from_row_to_row)) continue;
-    found = product_over_rows{factor, buffer.where != passes::buffer::place::workspace || buffer.is_passed_on, other == buffer_of(tables.steps[s - 1], 0), read, 0,
-                              from_row_to_row, passes::symbolic_size_of(sums[1 - factor])};
-    bool writes_all = false, is_plain = true;
-    for (int i = 0; i < k.instruction_count; ++i) {
-      using kind = passes::instruction::kind;
-      const passes::instruction& x = plan.instructions[k.first_instruction + i];
-      if (x.access < 0 || buffer_of(kernel, x.access) != read) continue;
-      const passes::strides& along = plan.strides[plan.accesses[kernel.first_binding + x.access].strides];
-      is_plain = is_plain && x.what == kind::store && tables.bindings[kernel.first_binding + x.access].offset == tables.bindings[product.first_binding + factor].offset;
-      if (k.outer + k.inner == 1) writes_all = !x.row && is_one(along[0]) && from_row_to_row == columns;
-      else writes_all = along[0] == from_row_to_row && (x.row ? is_one(from_row_to_row) : is_one(along[1]) && from_row_to_row == columns);
-      found.accesses |= std::uint64_t{1} << x.access;
-    }
-    if (writes_all && is_plain) {
-      found.stays = found.stays || buffer.last > t;
-      return true;
-    }
-  }
-  return false;
-}
 
 /// The bytes from the first to the last element of a strided operand, whose strides may be negative.
 struct byte_range : tenure::detail::memory_range {

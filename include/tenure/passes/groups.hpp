@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSL-1.0
+// Finds the steps of a plan that run together, a few rows at a time, so that the rows are read from a cache: a kernel that reads the rows of a product
+// (its epilogue) or of gathers, and products whose sums run over the rows that the kernel writes. So a bias and activation, a softmax over the rows or
+// an update of weights needs no second read of the product, and the gradient X^T f(X w) of a linear model reads X once.
+// Law: the bits are the same as with one step after the other. Only sums over rows can differ, because their blocks differ. Only shapes decide the blocks.
+// Cost: a walk over the accesses of the steps after each product and each gather. Steps stay apart if their arrays are small: they are in a cache anyway.
+#pragma once
+
+#include <tenure/passes/costs.hpp>
+#include <tenure/passes/overwrite.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+/// Whether a body of the control-flow operation may refuse an index, or a function of the user may throw.
+constexpr bool may_refuse(const ir::graph_view& g, const ir::control_flow& c) {
+  if (c.what == ir::control_flow::kind::external) return c.function.may_throw;
+  for (const int b : c.bodies) {
+    if (b < 0) continue;
+    const ir::graph_view body = g.body_at(b);
+    for (int i = 0; i < body.bound_count; ++i)
+      if (!body.bounds[i].is_checked) return true;
+    for (int i = 0; i < body.count; ++i)
+      if (const ir::control_flow* const inner = body.find_control_flow(i); inner != nullptr && may_refuse(g, *inner)) return true;
+  }
+  return false;
+}
+/// The last step that may refuse an index or throw, or -1 if no step does.
+constexpr int last_check(const plan_view& p) {
+  const ir::graph_view& g = p.graph;
+  int s = g.bound_count > 0 || g.inner.bound_count > 0 || g.inner.control_flow_count > 0 ? p.step_count - 1 : -1;
+  const auto refuses = [&](const step& x) { return x.op == ir::opcode::check || (g.find_control_flow(x.node) != nullptr && may_refuse(g, *g.find_control_flow(x.node))); };
+  while (s >= 0 && !refuses(p.steps[s])) --s;
+  return s;
+}
+
+// ---- how many rows ----
+
+/// The rows of a block of a group of a product, and of one round: a block computes these rows, runs the kernel on them, and passes them to the products over
+/// the rows. 0 rows: no group, because separate steps are as fast, or the rows cannot be cut well.
+struct row_cut {
+  std::int64_t rows_of_block = 0, rows_at_once = 0;
+  bool has_consumers = false;
+};
+
+/// Whether a product of only `rows` rows uses another algorithm than the whole product, with other bits: a single row is a GEMV, and a short column is
+/// a few loops.
+constexpr bool is_another_product(std::int64_t rows, std::int64_t n, std::int64_t k) { return rows == 1 || (n == 1 && rows > 0 && rows * k <= costs::short_column); }
+
+/// The number of rows of one round, of m rows. The last round uses the same algorithm (is_another_product). 0 if there is no such number.
+constexpr std::int64_t rows_without_rest(std::int64_t wanted, std::int64_t m, std::int64_t n, std::int64_t k) {
+  constexpr std::int64_t unit = costs::row_unit;
+  std::int64_t rows = wanted < unit ? unit : wanted / unit * unit;
+  if (is_another_product(m % rows, n, k)) rows += unit;
+  return is_another_product(m % rows, n, k) || rows >= m ? 0 : rows;
+}
+
+/// The cut for an m x n x k product. `row_bytes` has the bytes of a row of all matrices that are read twice.
+constexpr row_cut cut_of_rows(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, const row_group& e, int instructions, std::int64_t row_bytes) {
+  constexpr std::int64_t unit = costs::row_unit;
+  if (m < costs::min_rows_of_group || n < 1 || k < 1) return {};
+  if (e.reduces_columns && m * n * instructions < costs::column_blocks_work) return {};
+  const std::int64_t min_per_block = e.reduces ? (m + costs::blocks_of_group - 1) / costs::blocks_of_group : 0;
+  if (e.consumer_count > 0 && m * row_bytes >= 2 * costs::group_bytes && unit * row_bytes <= 4 * costs::twice_read_bytes) {
+    const std::int64_t fitting = costs::twice_read_bytes / row_bytes;
+    const bool is_whole = e.reduces_columns && fitting < min_per_block;  // a block with sums of columns is not cut again
+    const std::int64_t rows = rows_without_rest(is_whole ? min_per_block + unit - 1 : fitting, m, n, k);
+    return {rows > 0 && !is_whole && rows < min_per_block ? (min_per_block + rows - 1) / rows * rows : rows, rows, rows > 0};
+  }
+  if (n < 2 || m * n * element_size < costs::group_bytes) return {};
+  const std::int64_t fitting = costs::group_bytes / 4 / (n * element_size) / unit * unit;
+  const std::int64_t wanted = fitting < min_per_block ? min_per_block + unit - 1 : fitting < unit ? unit : fitting;
+  if (k > costs::steps_of_group_row * wanted) return {};
+  const std::int64_t rows = rows_without_rest(wanted, m, n, k);
+  return {rows, rows, false};
+}
+/// The cut in a call with these run-time extents.
+constexpr row_cut cut_of_rows(const row_group& e, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, int instructions, const std::int64_t* symbols) {
+  std::int64_t row = n + k;
+  for (int i = 0; i < e.consumer_count; ++i) row += value_of(e.consumers[i].row, symbols) + (e.consumers[i].shares_factor ? 0 : value_of(e.consumers[i].other_row, symbols));
+  return cut_of_rows(m, n, k, element_size, e, instructions, row * element_size);
+}
+/// The rows of a block of a kernel, if the rows that gathers compute for it have so many bytes.
+constexpr std::int64_t gathered_rows(std::int64_t row_bytes) {
+  constexpr std::int64_t unit = costs::gathered_row_unit;
+  const std::int64_t fitting = costs::gathered_block_bytes / row_bytes / unit * unit;
+  return fitting < unit ? unit : fitting;
+}
+
+// ---- which steps ----
+
+class row_grouper {
+ public:
+  constexpr explicit row_grouper(const plan_view& p) : p_(p), last_check_(p.graph.is_body ? -1 : last_check(p)) {}
+
+  constexpr row_group of_product(int s) const {
+    row_group e;
+    if (s + 1 >= p_.step_count || p_.steps[s].op != ir::opcode::matmul || p_.steps[s].is_fused()) return e;
+    const step &product = p_.steps[s], &next = p_.steps[s + 1];
+    const dtype type = p_.graph[product.node].type;
+    if (!next.is_fused() || !is_floating(type) || next.access_count > max_accesses) return e;
+    const extents& shape = p_.graph.shape_of(product.node);
+    if (shape.rank != 2) return e;
+    const extents& left = p_.graph.shape_of(p_.graph[product.node].in[0]);
+    const symbolic_size rows = symbolic_size_of(shape[0]), columns = symbolic_size_of(shape[1]), inner = symbolic_size_of(left[1]), elements = rows * columns;
+    for (int t = s + 2; t < p_.step_count && e.consumer_count < max_products_over_rows; ++t, ++e.consumer_count)
+      if (p_.steps[t].is_fused() || p_.graph[p_.steps[t].node].type != type || !reads_rows(s + 1, t, rows, columns, e.consumers[e.consumer_count])) break;
+    const bool is_small = elements.is_static() && elements.factor * size_of(type) < costs::group_bytes;
+    if (is_small && e.consumer_count == 0) return e;
+
+    const kernel& k = p_.kernels[next.kernel];
+    const int rank = k.outer + k.inner;
+    if (rank == 2 ? !(k.extent[0] == rows && k.extent[1] == columns) : !(rank == 1 && k.extent[0] == elements)) return e;
+    e.counts_elements = rank == 1;
+
+    const access& c = p_.accesses[product.first_access + 2];
+    const buffer& of_product = p_.buffers[c.buffer];
+    e.is_passed_on = of_product.is_passed_on;
+    for (int i = 0; i < e.consumer_count; ++i)
+      if (p_.buffers[e.consumers[i].buffer].in_place_of == c.buffer) e.passed_to = i;
+    e.is_read_later = of_product.where != buffer::place::workspace || of_product.last > s + 1 || !(of_product.elements == elements);
+    for (int a = 0; a < next.access_count; ++a) {
+      const access& x = p_.accesses[next.first_access + a];
+      if (x.buffer != c.buffer) continue;
+      const strides& along = p_.strides[x.strides];
+      const bool lies_alike = rank == 1 ? along[0] == symbolic_size{1} : along[0] == columns && along[1] == symbolic_size{1};
+      if (!lies_alike || !(x.offset == c.offset)) return e;
+      e.accesses |= std::uint64_t{1} << a;
+    }
+    bool may_be_cut = k.outer > 0 || k.inner == 1;
+    for (int i = 0; i < k.instruction_count; ++i) {
+      using kind = instruction::kind;
+      const instruction& x = p_.instructions[k.first_instruction + i];
+      e.reduces_columns = e.reduces_columns || x.what == kind::reduce_columns;
+      e.reduces = e.reduces || e.reduces_columns || x.what == kind::reduce_all || (x.what == kind::reduce_row && rank == 1);
+      const bool needs_whole_row = x.what == kind::reduce_columns || (x.what == kind::reduce_all && x.row) || (x.what == kind::reduce_row && k.passes > 1);
+      may_be_cut = may_be_cut && (k.outer > 0 || !needs_whole_row);
+      if (x.what == kind::load || x.access < 0) continue;
+      e.writes |= std::uint64_t{1} << x.access;
+      const int stored = p_.accesses[next.first_access + x.access].buffer;
+      if (x.what == kind::store && !x.row && !e.is_read_later && p_.buffers[stored].elements == elements && overwrites_elementwise(p_, next, c.buffer, stored) &&
+          (!of_product.is_passed_on || p_.buffers[stored].in_place_of == c.buffer))
+        e.overwritten_by = x.access;
+    }
+    bool is_one = may_be_cut && e.accesses != 0 && (e.accesses & e.writes) == 0;
+    bool is_known = elements.is_static() && inner.is_static();
+    for (int i = 0; i < e.consumer_count; ++i) is_known = is_known && e.consumers[i].row.is_static() && e.consumers[i].other_row.is_static();
+    is_one = is_one && (!elements.is_static() || elements.factor * k.instruction_count >= costs::min_group_work);
+    is_one = is_one && (!is_known || cut_of_rows(e, rows.factor, columns.factor, inner.factor, size_of(type), k.instruction_count, nullptr).rows_of_block > 0);
+    if (is_one) e.what = row_group::kind::product, e.kernel = s + 1;
+    return e;
+  }
+
+  /// The group of a gather along the first axis of an argument by a list of indices, if the only step that reads the rows is a kernel that walks the rows
+  /// and reduces nothing. `is_epilogue` says whether this kernel is the epilogue of a product.
+  template <class IsEpilogue>
+  constexpr row_group of_gather(int s, const IsEpilogue& is_epilogue) const {
+    const step& gather = p_.steps[s];
+    if (p_.graph.is_body || gather.is_fused() || gather.op != ir::opcode::gather) return {};
+    const ir::node& node = p_.graph[gather.node];
+    if (node.attr != 0 || p_.graph.shape_of(node.in[1]).rank != 1) return {};
+    const int rows = buffer_of(gather, 2), t = p_.buffers[rows].last;
+    const auto is_argument = [&](int a) { return p_.buffers[buffer_of(gather, a)].where == buffer::place::argument; };
+    const bool is_checked_between = s <= last_check_ && t > last_check_;
+    if (p_.buffers[rows].where != buffer::place::workspace || !is_argument(0) || !is_argument(1) || t <= s || is_checked_between) return {};
+    const step& reader = p_.steps[t];
+    if (!reader.is_fused() || reader.access_count > max_accesses || is_epilogue(t)) return {};
+    for (int between = s + 1; between < t; ++between)
+      for (int a = 0; a < p_.steps[between].access_count; ++a)
+        if (buffer_of(p_.steps[between], a) == rows) return {};
+
+    const extents& shape = p_.graph.shape_of(gather.node);
+    std::int64_t length = 1;
+    for (int d = 1; d < shape.rank; ++d) {
+      if (!is_static(shape[d])) return {};
+      length *= shape[d];
+    }
+    const bool is_small = is_static(shape[0]) && shape[0] * length * size_of(node.type) < costs::waiting_gather_bytes;
+    const kernel& k = p_.kernels[reader.kernel];
+    if (is_small || k.outer + k.inner != 1 || !(k.extent[0] == symbolic_size_of(shape[0]))) return {};
+    if (is_static(shape[0]) && shape[0] * k.instruction_count < costs::min_group_work) return {};
+    for (int i = 0; i < k.instruction_count; ++i)
+      if (p_.instructions[k.first_instruction + i].reduces()) return {};
+    row_group found{.what = row_group::kind::gather, .kernel = t};
+    for (int a = 0; a < reader.access_count; ++a) {
+      const access& x = p_.accesses[reader.first_access + a];
+      if (x.buffer != rows) continue;
+      const bool is_of_row = x.offset.is_static() && x.offset.factor >= 0 && x.offset.factor < length;
+      if (!is_of_row || !(p_.strides[x.strides][0] == symbolic_size{length})) return {};
+      found.accesses |= std::uint64_t{1} << a;
+    }
+    return found;
+  }
+
+ private:
+  static constexpr int max_accesses = 64;  // a bit for each access
+
+  constexpr int buffer_of(const step& s, int a) const { return p_.accesses[s.first_access + a].buffer; }
+
+  /// Whether step t is a product over rows that the kernel of step s writes. It must read nothing else that steps s to t - 1 write.
+  constexpr bool reads_rows(int s, int t, const symbolic_size& rows, const symbolic_size& columns, product_over_rows& found) const {
+    const step &writer = p_.steps[s], &product = p_.steps[t];
+    if (product.op != ir::opcode::matmul) return false;
+    const ir::node& node = p_.graph[product.node];
+    const extents& sums = p_.graph.shapes[node.shape];
+    if (sums.rank != 2 || !(symbolic_size_of(p_.graph.shape_of(node.in[0])[1]) == rows)) return false;
+    const kernel& k = p_.kernels[writer.kernel];
+    const auto is_written_between = [&](int buffer) {
+      for (int i = 0; i < k.instruction_count; ++i) {
+        const instruction& x = p_.instructions[k.first_instruction + i];
+        if (x.what != instruction::kind::load && x.access >= 0 && buffer_of(writer, x.access) == buffer) return true;
+      }
+      for (int i = s + 1; i < t; ++i)
+        if (buffer_of(p_.steps[i], 2) == buffer) return true;
+      return false;
+    };
+    for (int factor = 0; factor < 2; ++factor) {
+      const int other = buffer_of(product, 1 - factor);
+      if (is_written_between(other)) continue;
+      // The rows are contiguous, and nothing else is in their buffer.
+      const access& read = p_.accesses[product.first_access + factor];
+      const symbolic_size &from_row_to_row = p_.strides[read.strides][1 - factor], &in_row = p_.strides[read.strides][factor];
+      const buffer& of_rows = p_.buffers[read.buffer];
+      const auto is_one = [](const symbolic_size& n) { return n == symbolic_size{1}; };
+      if (of_rows.type != node.type || !(of_rows.elements == rows * from_row_to_row)) continue;
+      if (!is_one(in_row) && !is_one(from_row_to_row)) continue;
+      found = product_over_rows{factor, of_rows.where != buffer::place::workspace || of_rows.is_passed_on, other == buffer_of(p_.steps[s - 1], 0), read.buffer, 0,
+                                from_row_to_row, symbolic_size_of(sums[1 - factor])};
+      bool writes_all = false, is_plain = true;
+      for (int i = 0; i < k.instruction_count; ++i) {
+        const instruction& x = p_.instructions[k.first_instruction + i];
+        if (x.access < 0 || buffer_of(writer, x.access) != read.buffer) continue;
+        const access& written = p_.accesses[writer.first_access + x.access];
+        const strides& along = p_.strides[written.strides];
+        is_plain = is_plain && x.what == instruction::kind::store && written.offset == read.offset;
+        if (k.outer + k.inner == 1) writes_all = !x.row && is_one(along[0]) && from_row_to_row == columns;
+        else writes_all = along[0] == from_row_to_row && (x.row ? is_one(from_row_to_row) : is_one(along[1]) && from_row_to_row == columns);
+        found.accesses |= std::uint64_t{1} << x.access;
+      }
+      if (writes_all && is_plain) {
+        found.stays = found.stays || of_rows.last > t;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const plan_view& p_;
+  int last_check_;
+};
+
+/// The groups of a plan, by the step that computes the rows.
+template <int Steps>
+struct row_groups {
+  row_group at[Steps + 1] = {};
+  int products = 0, gathers = 0;
+
+  constexpr explicit row_groups(const plan_view& p) {
+    const row_grouper find(p);
+    for (int s = 0; s < Steps; ++s) {
+      at[s] = find.of_product(s);
+      if (at[s].what == row_group::kind::none) at[s] = {};
+      products += at[s].is_of_product();
+    }
+    for (int s = 0; s < Steps; ++s) {
+      const row_group found = find.of_gather(s, [&](int t) { return at[t - 1].is_of_product(); });
+      if (found.what == row_group::kind::gather) at[s] = found, ++gathers;
+    }
+  }
+};
+
+}  // namespace tenure::passes
