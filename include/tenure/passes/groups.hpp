@@ -2,7 +2,8 @@
 // Finds the steps of a plan that run together, a few rows at a time, so that the rows are read from a cache: a kernel that reads the rows of a product
 // (its epilogue) or of gathers, and products whose sums run over the rows that the kernel writes. So a bias and activation, a softmax over the rows or
 // an update of weights needs no second read of the product, and the gradient X^T f(X w) of a linear model reads X once.
-// Law: the bits are the same as with one step after the other. Only sums over rows can differ, because their blocks differ. Only shapes decide the blocks.
+// Law: an epilogue has the bits of one step after the other, on any number of threads. So have gathers that wait. Only sums over rows can differ, because
+// their blocks differ. Only shapes decide the blocks.
 // Cost: a walk over the accesses of the steps after each product and each gather. Steps stay apart if their arrays are small: they are in a cache anyway.
 #pragma once
 
