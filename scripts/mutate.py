@@ -7,260 +7,86 @@
     scripts/mutate.py --only <name> ...                  # this one again, by the name that is printed
 
 A mistake is called a mutant: a comparison turned round, one more or less, a dropped condition or statement, swapped operands. Each is
-built in a scratch copy of the headers, against the test files that `tests` below names for its folder, in order, until one is red. A
-mutant is killed where a test or a static_assert is red, or where the time is up. What these leave alive meets the must-not-compile tests of
-the messages in its header, and the tests of `wider`, which use all of its layer; it lives where all are green. The last line is the score. Not counted are mutants that are no C++, and those that change no result: these stand in scripts/mutants_equivalent.txt, each
-with the reason.
+built in a scratch copy of the headers, against the test files that include its header, until one is red: those first that share most words
+with the header. A mutant is killed where a test or a static_assert is red, or where the time is up. What the nearest files leave alive meets the
+must-not-compile tests of the messages in its header, and some more files; it lives where all are green. The last line is the score. Not counted
+are mutants that are no C++, and those that change no result: these stand in scripts/mutants_equivalent.txt, each with the reason.
 """
-import argparse, functools, os, random, re, resource, shutil, signal, subprocess, sys, tempfile, time
+import argparse, functools, math, os, random, re, resource, shutil, signal, subprocess, sys, tempfile, time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
 
-# Which test files could see a mistake in a folder, the quickest first. A file of headers is looked up by its longest prefix: its path below
-# include/tenure or kernels/tenure. fail/<pattern> are must-not-compile tests, each with g++'s message of the first error and the length of
-# the diagnostic. mpi/<file> and nccl/<file> run as two processes, where there is an mpicxx.
-tests = {
-    "core/number": ["numbers/integers", "passes/passes"],
-    "core": ["tensor/construct", "ir/builder", "passes/passes"],
-    "core/flush_denormals": ["threads/state"],
-    "expr": ["fail/after_error", "expr/traced", "expr/members", "eager/expressions"],
-    "math": ["math/special_values", "math/packet", "math/accuracy_float", "math/accuracy_double"],
-    "storage": ["storage/block", "storage/pool", "storage/steady_state", "tensor/ownership"],
-    "storage/pool": ["storage/pool", "service/memory", "storage/steady_state", "service/fork"],
-    "storage/cuda": ["cuda/memory cuda/fake_runtime"],
-    "tensor/cuda": ["cuda/eager cuda/fake_runtime"],
-    "tensor": ["tensor/views", "tensor/construct", "tensor/copy", "tensor/ownership", "tensor/factories", "tensor/print", "tensor/gradient", "tensor/device", "eager/views"],
-    "tensor/tensor": ["tensor/views", "tensor/construct", "tensor/copy", "tensor/ownership", "tensor/device", "eager/views", "fail/tensor*"],
-    "tensor/access": ["tensor/views", "tensor/construct", "tensor/ownership", "eager/consumed_views", "eager/hazards", "eager/views"],
-    "tensor/traits": ["tensor/device", "tensor/construct", "tensor/ownership", "tensor/views"],
-    "tensor/view_rules": ["tensor/views", "fail/reshape*", "fail/expand*", "fail/squeeze*", "fail/permute*", "fail/transpose*", "fail/flip*", "expr/traced", "eager/views"],
-    "tensor/indexing": ["tensor/views", "fail/index*", "fail/slice*", "fail/range*", "fail/select*", "fail/element*", "eager/views"],
-    "tensor/extents": ["tensor/construct", "tensor/views", "tensor/factories", "fail/shape*", "laws/run_time"],
-    "tensor/layout": ["tensor/views", "tensor/copy", "tensor/construct", "eager/views", "interop/dlpack"],
-    "tensor/concepts": ["tensor/ownership", "tensor/device", "fail/const*", "fail/copy*", "expr/traced", "eager/roles"],
-    "tensor/members/gradients": ["tensor/gradient", "eager/retained", "eager/roles", "eager/paused", "fail/*grad*", "eager/backward"],
-    "tensor/members/writes": ["tensor/construct", "eager/copies", "eager/hazards", "fail/const*", "fail/copy*", "fail/masked*", "fail/assign*", "eager/expressions"],
-    "tensor/members/copies": ["tensor/ownership", "tensor/copy", "eager/copies", "fail/copy*", "tensor/device"],
-    "tensor/members/roles": ["tensor/gradient", "tensor/ownership", "eager/roles", "fail/detach*", "fail/requires*"],
-    "tensor/members/views": ["tensor/views", "eager/views", "eager/consumed_views", "fail/*view*"],
-    "tensor/consumed_view": ["eager/consumed_views", "eager/views", "eager/hazards"],
-    "tensor/print": ["tensor/print"],
-    "tensor/factories": ["tensor/factories"],
-    "tensor/random": ["tensor/factories"],
-    "tensor/from": ["tensor/construct"],
-    "tensor/literal": ["tensor/construct"],
-    "tensor/overlap": ["tensor/copy", "tensor/views", "transform/overwrite", "transform/compile"],
-    "ir": ["ir/builder", "passes/passes", "passes/verify", "passes/golden", "control_flow/indices"],
-    "ir/bodies": ["ir/builder", "passes/verify", "control_flow/laws", "control_flow/indices", "batch/loops"],
-    "ir/builder": ["ir/builder", "passes/passes", "passes/verify", "passes/golden", "profile_lines/lines"],
-    "ops/axes": ["passes/golden", "golden/reduction_of_axes golden/check"],
-    "ops/order": ["passes/verify", "ops/order", "golden/order golden/check"],
-    "ops/shapes": ["ir/builder", "passes/verify", "passes/passes", "transform/compile"],
-    "ops/structural": ["passes/verify", "passes/algebra", "passes/passes", "passes/golden", "backend/reference", "laws/adjoint_shapes"],
-    "ops/structural/body": ["passes/verify", "control_flow/laws"],
-    "ops/structural/order": ["passes/verify", "ops/order", "golden/order golden/check", "batch/operations"],
-    "ops/structural/indexing": ["passes/verify", "control_flow/rows", "laws/positions", "laws/picks", "batch/operations", "passes/passes", "golden/indexing golden/check", "laws/adjoint_shapes"],
-    "ops/structural/product": ["passes/verify", "passes/passes", "batch/operations", "golden/contraction golden/check", "laws/adjoint_shapes"],
-    "ops/parts": ["ops/parts", "golden/parts golden/check", "fail/chunk*", "fail/split*"],
-    "ops/number": ["ops/number", "eager/expressions", "expr/traced"],
-    "ops/members": ["expr/members", "expr/traced"],
-    "ops/like": ["ops/like", "ops/factory"],
-    "ops/random_bits": ["ops/random"],
-    "ops/remainder": ["golden/pointwise golden/check", "numbers/integers", "backend/reference", "laws/types", "laws/kinks"],
-    "ops/opaque": ["laws/solve", "laws/factorizations", "passes/verify"],
-    "backend/cpu/samples": ["laws/solve", "laws/factorizations"],
-    "ops/csr": ["batch/csr", "fail/csr*"],
-    "ops/attention": ["laws/attention", "laws/attention_transforms"],
-    "ops/structural/attention": ["laws/attention_derivatives", "passes/verify"],
-    "ops/attention_rules": ["laws/attention_derivatives"],
-    "backend/cpu/attention": ["laws/attention", "laws/attention_sizes"],
-    "math/lanes": ["laws/solve", "laws/factorizations"],
-    "math/constant": ["math/constant"],
-    "math/random": ["ops/random"],
-    "ops/random": ["ops/random"],
-    "passes/scalarize": ["batch/scalarize", "batch/jacobian"],
-    "passes/order_of_scalars": ["batch/scalarize", "batch/jacobian"],
-    "passes/batch": ["batch/operations", "batch/loops"],
-    "passes/differentiate_control_flow": ["control_flow/laws"],
-    "passes/differentiate_scan": ["control_flow/laws"],
-    "passes/differentiate_reverse_while": ["control_flow/second_reverse_while", "control_flow/nesting_reverse_while"],
-    "passes/differentiate_while": ["control_flow/nesting_reverse_while", "control_flow/indices"],
-    "program/snapshots": ["control_flow/snapshots", "control_flow/reverse_while"],
-    "passes/derived_body": ["control_flow/laws", "control_flow/custom", "control_flow/updates", "control_flow/second_reverse_while", "control_flow/indices"],
-    "passes/activity": ["control_flow/laws", "control_flow/custom", "control_flow/reverse_while", "batch/loops"],
-    "passes/hoist": ["control_flow/hoist"],
-    "passes/liveness": ["control_flow/hoist", "control_flow/nesting_reverse_while", "control_flow/indices"],
-    "passes/sum_of_others": ["control_flow/iterations"],
-    "passes/recompute": ["passes/fuse", "fuzz/passes"],
-    "passes/residuals": ["passes/fuse"],
-    "passes/assemble": ["passes/passes", "laws/picks", "laws/adjoint_shapes", "laws/run_time", "fuzz/derivative", "batch/jacobian"],
-    "passes/join": ["passes/passes", "passes/golden", "laws/picks", "fuzz/passes fuzz/schedule", "laws/shapes", "laws/run_time"],
-    "passes/sliced_operations": ["passes/passes", "laws/picks", "laws/adjoint_shapes"],
-    "passes/padded_sums": ["control_flow/iterations", "passes/passes", "passes/algebra", "laws/adjoint_shapes", "laws/picks"],
-    "passes/merge_loops": ["control_flow/laws", "control_flow/hoist", "control_flow/nesting_reverse_while", "control_flow/plans"],
-    "passes/trip_count_one": ["control_flow/equal_loops", "fuzz/control_flow"],
-    "passes/differentiate": ["passes/passes", "laws/adjoint_shapes", "fuzz/derivative", "control_flow/laws", "eager/saved_pointwise"],
-    "passes/overwrite": ["transform/overwrite", "passes/fuse", "fuzz/passes fuzz/schedule", "control_flow/updates", "laws/run_time"],
-    "passes/memory": ["passes/fuse", "fuzz/passes fuzz/schedule", "control_flow/plans", "laws/run_time"],
-    "passes/print": ["passes/golden", "passes/passes", "passes/fuse"],
-    "passes/differentiate_custom": ["control_flow/custom", "control_flow/checkpoint"],
-    "transform/custom": ["control_flow/custom"],
-    "transform/checkpoint": ["control_flow/checkpoint"],
-    "transform/jacobian": ["fail/jacobian*", "batch/jacobian"],
-    "transform/root": ["batch/root"],
-    "transform/vmap": ["batch/operations"],
-    "transform/extern": ["fail/extern*", "control_flow/external", "control_flow/external_nested"],
-    "transform/control_flow": ["fail/*loop*", "fail/scan*", "fail/cond*", "fail/switch*", "control_flow/laws", "control_flow/bounded"],
-    "program/carries": ["control_flow/laws", "control_flow/rows", "control_flow/reverse_while"],
-    "program/control_flow": ["control_flow/laws", "control_flow/small_iterations", "control_flow/external", "control_flow/nesting_while", "control_flow/reverse_while", "control_flow/nesting_reverse_while"],
-    "transform/control_flow_rules": ["fail/*loop*", "fail/scan*", "fail/cond*", "fail/switch*"],
-    "program/control_flow_memory": ["control_flow/laws", "control_flow/nesting_while", "control_flow/reverse_while", "control_flow/nesting_reverse_while"],
-    "program/overwrites": ["control_flow/external", "control_flow/updates", "control_flow/laws", "transform/overwrite"],
-    "backend/cpu/control_flow": ["control_flow/laws", "control_flow/small_iterations", "control_flow/iterations", "control_flow/special", "control_flow/hoist"],
-    "ops/subscript": ["fail/trace_*", "expr/traced", "ops/block"],
-    "ops/traced_factories": ["fail/trace_zeros_*", "ops/factory"],
-    "ops/block": ["ops/block", "control_flow/positions"],
-    "transform/dynamic_slice": ["ops/block"],
-    "ops/position": ["laws/positions", "golden/movement golden/check", "golden/indexing golden/check", "laws/kinks"],
-    "ops/movement": ["fail/reshape*", "fail/trace_reshape*", "expr/traced", "golden/movement golden/check", "laws/shapes", "laws/run_time", "laws/adjoint_shapes"],
-    "ops/rearrangement": ["golden/movement golden/check", "laws/shapes", "laws/adjoint_shapes", "laws/positions"],
-    "ops/reduction": ["numbers/integers", "eager/expressions", "golden/reduction golden/check", "golden/reduction_of_axes golden/check", "laws/kinks", "laws/rows"],
-    "ops/accumulation": ["eager/expressions", "golden/reduction_of_axes golden/check", "laws/adjoint_shapes"],
-    "ops/indexing": ["golden/indexing golden/check", "transform/compile", "laws/positions", "laws/shapes", "laws/adjoint_shapes"],
-    "ops/contraction": ["golden/contraction golden/check", "laws/shapes", "laws/adjoint_shapes"],
-    "ops/normalization": ["golden/normalization golden/check", "golden/normalization_of_axes golden/check", "laws/rows"],
-    "ops/norm": ["golden/reduction golden/check", "golden/edge golden/check", "laws/kinks"],
-    "ops/loss_options": ["golden/reduced_loss golden/check", "ops/loss", "fail/cross_entropy*"],
-    "ops/loss": ["golden/loss golden/check", "golden/reduced_loss golden/check", "ops/loss", "laws/kinks", "eager/expressions"],
-    "ops/activation": ["golden/activation golden/check", "golden/edge golden/check", "laws/kinks", "backend/reference"],
-    "ops/trigonometric": ["golden/activation golden/check", "backend/reference", "laws/adjoint_pointwise"],
-    "ops/exponential": ["golden/pointwise golden/check", "golden/activation golden/check", "golden/edge golden/check", "laws/kinks"],
-    "ops": ["passes/verify", "passes/algebra", "passes/passes", "golden/pointwise golden/check", "backend/reference", "laws/kinks", "laws/types", "laws/adjoint_pointwise"],
-    "passes/verify": ["passes/verify"],
-    "passes/groups": ["laws/epilogue", "laws/row_consumers", "laws/gathers", "passes/fuse", "laws/run_time"],
-    "passes": ["passes/algebra", "passes/passes", "passes/fuse", "passes/golden", "fuzz/passes fuzz/schedule", "laws/shapes", "laws/run_time"],
-    "program": ["batch/scalarize", "laws/positions", "laws/shapes", "laws/run_time", "transform/compile"],
-    "interop": ["interop/npz", "interop/dlpack", "interop/mdspan", "interop/eigen"],
-    "interop/npy": ["interop/npz", "service/files"],
-    "interop/file": ["interop/npz", "service/files"],
-    "interop/replacement": ["service/files", "interop/npz"],
-    "interop/npz": ["interop/npz"],
-    "interop/save": ["interop/saved_states", "interop/npz"],
-    "interop/dlpack": ["interop/dlpack"],
-    "interop/eigen": ["interop/eigen"],
-    "interop/mdspan": ["interop/mdspan"],
-    "backend/cpu/fused/arguments": ["passes/fuse", "laws/rows"],
-    "backend/cpu/row_consumers": ["laws/row_consumers", "laws/epilogue"],
-    "backend/cpu/epilogue": ["laws/epilogue", "laws/row_consumers", "laws/shapes", "laws/run_time", "passes/fuse"],
-    "backend/cpu/fused/reductions": ["laws/rows", "laws/long_sums", "laws/shapes", "laws/extremes"],
-    "backend/cpu/fused/interleaved": ["laws/rows", "laws/shapes", "laws/non_temporal", "batch/scalarize"],
-    "backend/cpu/choose": ["backend/choose", "backend/matmul"],
-    "backend/cpu/matmul": ["backend/matmul"],
-    "backend/cpu/matvec": ["backend/matmul"],
-    "backend/cpu/tiles": ["backend/matmul"],
-    "backend/cpu/opaque": ["laws/solve", "ops/order", "control_flow/small_iterations", "laws/shapes", "laws/picks", "laws/run_time"],
-    "backend/cpu/indexing": ["backend/gather", "control_flow/rows", "control_flow/small_iterations", "laws/shapes", "laws/picks", "laws/run_time"],
-    "backend/cpu/strided": ["backend/gather", "control_flow/rows", "control_flow/small_iterations", "laws/shapes", "laws/picks", "laws/run_time"],
-    "backend/cpu/products": ["backend/matmul", "laws/row_consumers", "control_flow/small_iterations", "laws/epilogue", "batch/operations", "laws/shapes"],
-    "backend/cpu/gemm_small": ["backend/matmul"],
-    "backend/reference/run": ["backend/reference", "fuzz/control_flow"],
-    "backend/reference/operations": ["backend/reference", "fuzz/control_flow", "laws/attention", "ops/order"],
-    "backend/reference/plan": ["backend/reference", "fuzz/schedule"],
-    "backend/reference": ["backend/reference", "laws/attention", "ops/order"],
-    "backend/cpu/execute": ["transform/compile", "control_flow/laws", "control_flow/rows", "control_flow/small_iterations", "laws/run_time", "laws/gathers", "laws/epilogue", "inspect/debug_nans", "inspect/profile"],
-    "backend/cpu/memory_plan": ["control_flow/laws", "control_flow/external", "passes/fuse", "laws/run_time"],
-    "backend/cpu/gathers": ["laws/gathers", "backend/gather"],
-    "backend/cpu/fused/transposed": ["laws/non_temporal", "batch/scalarize"],
-    "backend/cpu/fused/non_temporal": ["laws/non_temporal"],
-    "backend/cuda": ["kernels/control_flow", "kernels/kernels", "kernels/random"],
-    "backend/cuda/call": [],  # only nvcc compiles these two
-    "backend/cuda/cublas": [],
-    "backend/cpu": ["laws/shapes", "laws/rows", "laws/epilogue", "laws/run_time", "laws/extremes"],
-    "backend/backend": ["laws/shapes", "device/compiled", "threads/threads"],
-    "backend/execution": ["threads/state", "threads/threads"],
-    "threads": ["threads/state", "threads/threads"],
-    "kernels": ["kernels/control_flow", "kernels/kernels", "kernels/random"],
-    "distributed": ["mpi/collectives", "mpi/train_step", "mpi/sharded"],
-    "distributed/sharded": ["mpi/sharded"],
-    "distributed/train_step": ["mpi/train_step", "mpi/sharded"],
-    "distributed/schedule": ["mpi/train_step", "mpi/sharded"],
-    "distributed/arena": ["mpi/collectives", "mpi/sharded"],
-    "distributed/nccl": ["nccl/nccl nccl/fake_nccl cuda/fake_runtime"],
-    "optim": ["optim/optim"],
-    "optim/cuda": ["cuda/training cuda/fake_runtime"],
-    "optim/groups": ["optim/groups", "fail/groups*"],
-    "optim/lbfgs": ["optim/lbfgs"],
-    "optim/micro_batches": ["optim/micro_batches", "fail/micro_batches*"],
-    "optim/debug_nans": ["inspect/debug_nans"],
-    "optim/profile": ["inspect/profile"],
-    "optim/names": ["inspect/picture"],
-    "eager": ["eager/expressions", "eager/backward", "eager/hazards", "eager/versions", "eager/variations_of_graphs"],
-    "eager/backward": ["eager/backward", "threads/state", "eager/expressions", "eager/hazards"],
-    "eager/expression_program": ["eager/expressions", "eager/calls", "eager/saved_pointwise", "eager/backward", "eager/saved_compound", "eager/hazards"],
-    "eager/to": ["optim/optim"],
-    "eager/call_history": ["eager/calls"],
-    "eager/deepcopy": ["optim/optim"],
-    "transform/init": ["transform/init", "optim/optim", "fail/init*"],
-    "inspect/picture": ["inspect/picture"],
-    "inspect/labels": ["inspect/picture"],
-    "inspect/html": ["inspect/picture"],
-    "inspect/dot": ["inspect/picture"],
-    "inspect/page": ["inspect/picture"],
-    "inspect/formula": ["inspect/debug_nans", "inspect/picture"],
-    "inspect/debug_nans": ["inspect/debug_nans", "debug_nans/scope"],
-    "eager/debug_nans": ["debug_nans/scope"],
-    "inspect/profile": ["inspect/profile", "profile_lines/lines"],
-    "inspect/source_lines": ["profile_lines/lines"],
-    "transform/tree": ["fail/into*", "transform/compile", "transform/targets", "transform/tree_map", "optim/optim"],
-    "transform/tree_map": ["transform/tree_map", "fail/map*"],
-    "transform/gradient": ["fail/grad*", "fail/jvp*", "fail/vjp*", "transform/compile", "ops/number", "batch/jacobian", "control_flow/laws"],
-    "transform/body_trace": ["control_flow/laws", "control_flow/nesting", "control_flow/custom"],
-    "inspect/names": ["inspect/picture", "fail/dim*", "inspect/profile"],
-    "inspect/plan": ["passes/fuse", "inspect/profile", "control_flow/plans", "control_flow/updates", "laws/picks"],
-    "inspect/print": ["passes/fuse", "control_flow/plans"],
-    "transform/targets": ["transform/compile", "transform/overwrite", "transform/targets", "transform/borrowed_targets"],
-    "transform/call_rules": ["fail/after_error", "fail/call*", "fail/into*", "transform/targets"],
-    "transform/into": ["transform/compile", "transform/targets", "transform/borrowed_targets"],
-    "transform": ["transform/compile", "eager/expressions", "transform/overwrite", "eager/backward", "eager/hazards"],
-}
+# ---- which tests could see a mistake ---------------------------------------------------------------
 
-# What a mutant meets that the tests above leave alive: tests that use all of a layer, so of which no single header is the subject. Looked up
-# as above; some minutes for each survivor.
-golden = [f"golden/{f} golden/check" for f in ("model", "edge", "parts", "broadcast", "normalization")]
-of_graphs = ["fuzz/control_flow", "fuzz/passes fuzz/schedule", "fuzz/derivative", "control_flow/laws", "control_flow/reverse_while", "control_flow/plans", "batch/operations", "batch/loops", "laws/shapes", "laws/run_time",
-             "laws/adjoint_shapes", "laws/epilogue", "transform/compile", "transform/overwrite", "golden/model golden/check"]
-of_tensors = ["tensor/views", "tensor/construct", "tensor/copy", "tensor/ownership", "expr/traced", "eager/views", "eager/hazards", "eager/operations", "eager/roles",
-              "eager/expressions", "laws/shapes"]
-of_kernels = ["kernels/kernels", "kernels/random", "kernels/control_flow", "golden/model golden/check", "golden/reduction_of_axes golden/check", "golden/normalization golden/check",
-              "golden/movement golden/check", "golden/indexing golden/check", "golden/attention golden/check"]
-wider = {
-    "core": ["expr/traced", "tensor/views", "tensor/factories", "laws/shapes", "laws/run_time", "transform/compile", "interop/npz", "numbers/integers"],
-    "math": ["backend/reference", "golden/pointwise golden/check", "golden/activation golden/check", "golden/edge golden/check", "laws/rows", "laws/extremes", "ops/random"],
-    "storage": ["threads/versions", "eager/host_memory", "eager/versions", "eager/exports", "transform/allocation", "out_of_memory/pools", "out_of_memory/tensors", "eager/expressions"],
-    "tensor": of_tensors,
-    "expr": of_tensors,
-    "ir": of_graphs,
-    "ops": ["backend/reference", "expr/traced", "batch/operations", "laws/run_time", "laws/adjoint_shapes", "laws/adjoint_pointwise", "laws/types", "golden/edge golden/check",
-            "golden/parts golden/check", "golden/model golden/check", "fuzz/derivative"],
-    "passes": of_graphs,
-    "program": of_graphs,
-    "backend/cpu": ["laws/shapes", "laws/rows", "laws/run_time", "laws/types", "laws/non_temporal", "laws/picks", "golden/model golden/check", "golden/normalization golden/check",
-                    "golden/convolution golden/check", "control_flow/laws", "batch/scalarize", "backend/matmul"],
-    "backend/cuda": of_kernels,
-    "kernels": of_kernels,
-    "backend": ["laws/shapes", "laws/run_time", "laws/solve", "backend/reference", "fuzz/passes fuzz/schedule", "fuzz/control_flow", "fuzz/derivative", "kernels/kernels",
-                "threads/versions", "transform/allocation"],
-    "threads": ["threads/versions", "out_of_memory/threads", "laws/shapes"],
-    "transform": ["transform/compile", "eager/expressions", "transform/tree_map", "transform/pytorch", "ops/like", "ops/number", "transform/targets",
-                  "control_flow/laws", "control_flow/custom", "batch/models", "batch/jacobian", "optim/optim", "optim/rules"],
-    "eager": ["eager/expressions", "transform/pytorch", "tensor/gradient", *(f"eager/{f}" for f in ("backward", "calls", "consumed_views", "hazards", "operations", "paused", "retained",
-              "roles", "saved_pointwise", "saved_compound", "views"))],
-    "optim": ["optim/optim", "optim/rules", "optim/groups", "optim/lbfgs", "optim/micro_batches", "transform/pytorch"],
-    "interop": ["interop/saved_states", "interop/foreign_limits", "interop/eigen_after", "eager/exports", "out_of_memory/exported"],
-    "distributed": ["mpi/collectives", "mpi/train_step", "mpi/sharded", "fail/mpi*", "fail/train_step*"],
-}
+# Folders that are no programs of Catch2, or that another build system or library runs.
+apart = ("blas", "compile_fail", "consumer", "examples", "gradbench", "mixed_isa", "packaging", "peers", "random_programs", "two_tu")
+# So many files meet each mutant, and so many more meet those that these leave alive.
+nearest, further = 12, 12
+
+
+@functools.cache
+def includes_of(file):
+    text = re.sub(r"^#if defined\((__CUDACC__|TENURE_TEST_CUDA)\).*?^#(el|endif)", "", file.read_text(), flags=re.M | re.S)  # only nvcc sees it
+    folders = (file.parent, root / "include", root / "kernels", root / "tests")
+    named = re.findall(r'^\s*#\s*include\s*[<"]([\w./]+)[>"]', text, re.M)
+    return [next((f for f in ((folder / name).resolve() for folder in folders) if f.is_file()), file) for name in named]
+
+
+@functools.cache
+def files_seen_by(source):
+    """The files of this repository that a file includes, and itself."""
+    found, waiting = set(), [source]
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting += includes_of(file)
+    return found
+
+
+def words_of(text, path):
+    """The logarithm of the count of each word. Those of the path count as many: tests lie and are named as the headers are."""
+    counts = Counter(w.lower() for w in re.findall(r"[A-Za-z]{3,}", text + 20 * (" " + str(path).replace("_", " "))))
+    return {w: 1 + math.log(n) for w, n in counts.items()}
+
+
+@functools.cache
+def vocabulary():
+    """(the words of each test file, the weight of each word): a word that is in all files weighs nothing."""
+    words = {}
+    for source in sorted((root / "tests").glob("*/*.cpp")):
+        if source.parent.name not in apart and "TEST_CASE" in source.read_text():
+            beside = [f for f in files_seen_by(source) if f.parent == source.parent]
+            words[source] = words_of(" ".join(f.read_text() for f in beside), source.relative_to(root / "tests").with_suffix(""))
+    counts = Counter(w for those in words.values() for w in those)
+    return words, {w: math.log(len(words) / n) ** 2 for w, n in counts.items()}
+
+
+@functools.cache
+def tests_including(header):
+    """The test files that include a header, those first that share most words with it."""
+    words, weights = vocabulary()
+    own = words_of(header.read_text(), Path(name_of(header)).with_suffix(""))
+    nearness = {}
+    for source, those in words.items():
+        if header in files_seen_by(source):
+            size = math.sqrt(sum(n * n * weights[w] for w, n in those.items()))
+            nearness[source] = sum(n * those[w] * weights[w] for w, n in own.items() if w in those) / size
+    return [f"{s.parent.name}/{s.stem}" for s in sorted(nearness, key=nearness.get, reverse=True)]
+
+
+@functools.cache
+def sources_of(test):
+    """What is compiled for a test file: itself, and the files of its folder that hold no test."""
+    folder = root / "tests" / test.split("/")[0]
+    shared = [f for f in sorted(folder.glob("*.cpp")) if "TEST_CASE" not in f.read_text()]
+    if folder.name == "nccl":
+        shared.append(root / "tests/cuda/fake_runtime.cpp")
+    return [str(f) for f in (root / "tests" / f"{test}.cpp", *shared)]
+
 
 # ---- what a mistake looks like --------------------------------------------------------------------
 
@@ -360,12 +186,6 @@ def name_of(header):
     return str(header.relative_to(folder / "tenure"))
 
 
-def found_in(table, header):
-    relative = name_of(header)
-    prefixes = [p for p in table if relative.startswith(p + "/") or relative.startswith(p + ".") or relative == p]
-    return table[max(prefixes, key=len)] if prefixes else []
-
-
 @functools.cache
 def expected_messages():
     found = {case.stem: re.search(r"// expect: (tenure: .*)", case.read_text()) for case in sorted((root / "tests/compile_fail").glob("*.cpp"))}
@@ -375,13 +195,13 @@ def expected_messages():
 def tests_of_messages(header):
     """The must-not-compile tests that expect a message of this header."""
     said = [m for m in re.findall(r'"(tenure: [^"]*)"', header.read_text()) if len(m) > 20]
-    return [f"fail/{case}" for case, message in expected_messages().items() if any(re.match(message, m) for m in said)]
+    built_with_mpi = ("mpi_", "nccl_")
+    return [f"fail/{case}" for case, message in expected_messages().items() if not case.startswith(built_with_mpi) and any(re.match(message, m) for m in said)]
 
 
 def tests_for(header):
-    named = found_in(tests, header)
-    more = tests_of_messages(header) + found_in(wider, header)
-    return named + [t for t in dict.fromkeys(more) if t not in named] if named else []
+    including = tests_including(header)
+    return including[:nearest] + tests_of_messages(header) + including[nearest:nearest + further] if including else []
 
 
 # What reads past an array may give the right result: these are tested under ASan. Kernels too, whose threads have stacks of their own: it
@@ -400,7 +220,7 @@ def command(copy, test, header, cxx, program, main):
         flags = [f for f in flags if not f.startswith(("-fsanitize", "-fno-sanitize"))] + ["-fsanitize=address"]
     if folder in ("mpi", "nccl"):
         cxx = "mpicxx"
-    return ["nice", "-n", "19", cxx, *flags, *includes, *(f"{root}/tests/{t}.cpp" for t in test.split()), main, "-o", program]
+    return ["nice", "-n", "19", cxx, *flags, *includes, *sources_of(test), main, "-o", program]
 
 
 def misuse(copy, case, cxx):
@@ -475,7 +295,7 @@ def main():
     untested = [h for h in headers if not tests_for(h) and mutations_of(h)]
     headers = [h for h in headers if tests_for(h)]
     for h in untested:
-        print(f"no test is named for it in scripts/mutate.py, so no mutants: {h.relative_to(root)}", flush=True)
+        print(f"no test includes it, so no mutants: {h.relative_to(root)}", flush=True)
     all_mutants = []
     for h in headers:
         count = {}
