@@ -9,6 +9,7 @@
 
 #include <tenure/passes/algebra.hpp>
 #include <tenure/passes/costs.hpp>
+#include <tenure/passes/layout.hpp>
 #include <tenure/passes/order_of_scalars.hpp>
 
 namespace TENURE_NAMESPACE::passes {
@@ -37,7 +38,7 @@ class scalarizer {
  public:
   constexpr scalarizer(const ir::graph_view& g, std::int64_t samples)
       : g_(g), samples_(samples), out_(g, rules::simplest_number), scalar_(out_.intern({2, {samples, 1}})), is_scalarized_(g.count, 0),
-        whole_(g.count, none), first_(g.count, none) {}
+        whole_(g.count, none), first_(g.count, none), has_map_(g.count, 0) {}
 
   constexpr ir::builder run() {
     choose();
@@ -216,6 +217,17 @@ class scalarizer {
     }
   }
 
+  /// The position in the operand of the element of a view at `index`. Without its axis of samples if index[0] is 0.
+  constexpr std::int64_t below(node_id view, const std::int64_t* index) {
+    const ir::node& n = g_[view];
+    if (!has_map_[view]) maps_.enter(g_, view, row_major(n.in[0], g_.shape_of(n.in[0])));
+    has_map_[view] = 1;
+    const layout& map = maps_.of(view);
+    std::int64_t at = map.offset.factor;
+    for (int a = 0; a < g_.shapes[n.shape].rank; ++a) at += index[a] * map.stride[a].factor;
+    return at;
+  }
+
   /// A slice of x with one element along each axis from `first` on. `position` is the position of the element in row-major order.
   constexpr ops::value element_of(ops::value x, int first, std::int64_t position) {
     const extents s = x.shape();
@@ -246,36 +258,23 @@ class scalarizer {
     return ops::broadcast_along(one, scalar_, 0).id;
   }
   /// Computes element `at` of an array if it is known at compile time, as in the unit vectors of a Jacobian. Then products with it are simplified.
-  constexpr bool is_known(node_id id, std::int64_t at, double& found) const {
+  constexpr bool is_known(node_id id, std::int64_t at, double& found) {
     const ir::node& n = g_[id];
     const extents& s = g_.shapes[n.shape];
     if (n.op == opcode::constant) {
       found = ir::value_of(n);
       return is_floating(n.type) || tenure::number::is_exact_in_double(n.attr);
     }
-    std::int64_t index[max_rank + 1] = {}, from[max_rank + 1] = {};
+    std::int64_t index[max_rank + 1] = {};
     indices<0>(s, at, index);
     const int axis = static_cast<int>(n.attr);
-    const auto is_known_at = [&](const std::int64_t* i) { return is_known(n.in[0], position<0>(g_.shape_of(n.in[0]), i), found); };
+    if (is_view(n.op)) return all_static(g_.shape_of(n.in[0])) && is_known(n.in[0], below(id, index), found);
     switch (n.op) {
       case opcode::iota: found = static_cast<double>(index[axis]); return true;
-      case opcode::reshape: return all_static(g_.shape_of(n.in[0])) && is_known(n.in[0], at, found);
-      case opcode::slice:
-        index[axis] = n.start + index[axis] * n.step;
-        return all_static(g_.shape_of(n.in[0])) && is_known_at(index);
-      case opcode::pad: {
+      case opcode::pad:
         if (!all_static(g_.shape_of(n.in[0]))) return false;
-        if (padded_from(n, g_.shape_of(n.in[0])[axis], index[axis])) return is_known_at(index);
         found = 0;
-        return true;
-      }
-      case opcode::permute:
-        for (int a = 0; a < s.rank; ++a) from[ir::unpack_axis(n.attr, a)] = index[a];
-        return is_known_at(from);
-      case opcode::broadcast:
-        if (!all_static(g_.shape_of(n.in[0]))) return false;
-        for (int a = 0; a < g_.shape_of(n.in[0]).rank; ++a) from[a] = g_.shape_of(n.in[0])[a] == 1 ? 0 : index[ir::unpack_axis(n.attr, a)];
-        return is_known_at(from);
+        return !padded_from(n, g_.shape_of(n.in[0])[axis], index[axis]) || is_known(n.in[0], position<0>(g_.shape_of(n.in[0]), index), found);
       case opcode::cast: {
         ir::node constant{.type = g_[n.in[0]].type};
         if (!is_known(n.in[0], at, found)) return false;
@@ -328,11 +327,11 @@ class scalarizer {
     const extents& s = g_.shapes[n.shape];
     indices<1>(s, i, index);
     const int axis = static_cast<int>(n.attr);
+    if (is_view(n.op)) {
+      const bool is_shared = n.op == opcode::broadcast && sample_axis(n) < 0;
+      return is_shared ? shared_scalar(n.in[0], below(id, index)) : scalar_of(n.in[0], below(id, index));
+    }
     switch (n.op) {
-      case opcode::reshape: return scalar_of(n.in[0], i);
-      case opcode::slice:
-        index[axis] = n.start + index[axis] * n.step;
-        return at(n.in[0], index).id;
       case opcode::pad: return padded_from(n, g_.shape_of(n.in[0])[axis], index[axis]) ? at(n.in[0], index).id : out_.constant(n.type, scalar_, 0);
       case opcode::concat: {
         const std::int64_t first = g_.shape_of(n.in[0])[axis];
@@ -340,12 +339,6 @@ class scalarizer {
         index[axis] -= first;
         return at(n.in[1], index).id;
       }
-      case opcode::permute: {
-        std::int64_t from[max_rank + 1] = {};
-        for (int a = 0; a < s.rank; ++a) from[ir::unpack_axis(n.attr, a)] = index[a];
-        return at(n.in[0], from).id;
-      }
-      case opcode::broadcast: return stretched(n, index);
       case opcode::reduce: return reduced(n, index);
       case opcode::matmul: return product(n, index);
       default: break;
@@ -353,14 +346,6 @@ class scalarizer {
     n.shape = scalar_;
     for (int k = 0; k < n.arity; ++k) n.in[k] = scalar_of(n.in[k], i);
     return out_.emit(n);
-  }
-
-  constexpr node_id stretched(const ir::node& n, const std::int64_t* index) {
-    const extents& from = g_.shape_of(n.in[0]);
-    const bool is_shared = sample_axis(n) < 0;
-    std::int64_t position = 0;
-    for (int a = is_shared ? 0 : 1; a < from.rank; ++a) position = position * from[a] + (from[a] == 1 ? 0 : index[ir::unpack_axis(n.attr, a)]);
-    return is_shared ? shared_scalar(n.in[0], position) : scalar_of(n.in[0], position);
   }
 
   constexpr node_id reduced(const ir::node& n, const std::int64_t* index) {
@@ -416,6 +401,8 @@ class scalarizer {
   ir::array<node_id> whole_;    // for each node: the array in the new graph, or none
   ir::array<int> first_;        // for each node: the position of its first number in scalars_, or none
   ir::array<node_id> scalars_;
+  ir::array<char> has_map_;  // for each view: whether maps_ has its positions in its operand
+  layouts maps_;
 };
 
 /// Whether a vmap has at least `least` samples. A run-time number of samples counts as enough.
