@@ -114,7 +114,7 @@ TEST_CASE("a printed plan shows the steps that run together, a few rows at a tim
   CHECK(text.find("rows of step 0 at a time\nstep 2: matmul %") != std::string::npos);
   CHECK(text.find(", adds up the rows of step 1\n") != std::string::npos);
   using any_rows = tn::tensor<float, shape<tn::dyn, 512>>;
-  CHECK(tn::to_text(decltype(layer.plan(std::declval<any_rows>(), weights(), bias())){}).find(", on a few rows of step 0 at a time if these are large\n") != std::string::npos);
+  CHECK(tn::to_text(decltype(layer.plan(std::declval<any_rows>(), weights(), bias())){}).find(", on a few rows of step 0 at a time, if these are large\n") != std::string::npos);
 }
 #endif
 

@@ -18,28 +18,17 @@ namespace detail {
 template <class Program, class Device>
 void print_group(passes::writer& out, int s) {
   if constexpr (requires { backend<Device>::template runs_together<Program>(passes::row_group{}); }) {
-    const ir::graph_view g = Program::value.view();
     std::string steps;
-    std::int64_t rows = 0, row_bytes = 0;  // 0: not known before a call
+    std::int64_t rows = 0;
     for (int p = 0; p < s; ++p) {
       const passes::row_group& group = Program::groups.at[p];
       if (!backend<Device>::template runs_together<Program>(group)) continue;
       if (group.is_of_product() && group.kernel < s && s <= group.kernel + group.consumer_count) out << ", adds up the rows of step " << group.kernel;
       if (group.kernel != s) continue;
       steps += (steps.empty() ? "" : ", ") + std::to_string(p);
-      const ir::node_id producer = Program::plan.steps[p].node;
-      const extents& shape = g.shape_of(producer);
-      if (!all_static(shape)) continue;
-      if (group.is_of_gather()) rows = passes::gathered_rows(row_bytes += count(shape) / shape[0] * size_of(g[producer].type));
-      else if constexpr (Program::is_static)
-        rows = passes::cut_of_rows(group, shape[0], shape[1], g.shape_of(g[producer].in[0])[1], size_of(g[producer].type),
-                                   Program::tables.kernels[Program::tables.steps[s].kernel].instruction_count, nullptr).rows_at_once;
+      rows = group.rows_at_once;
     }
-    if (steps.empty()) return;
-    out << ", on ";
-    if (rows > 0) out << rows;
-    else out << "a few";
-    out << " rows of step " << steps << " at a time" << (rows > 0 ? "" : " if these are large");
+    if (!steps.empty()) out << ", on " << (rows > 0 ? std::to_string(rows) : "a few") << " rows of step " << steps << " at a time" << (rows > 0 ? "" : ", if these are large");
   }
 }
 

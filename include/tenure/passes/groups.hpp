@@ -58,11 +58,14 @@ constexpr std::int64_t rows_without_rest(std::int64_t wanted, std::int64_t m, st
   return is_another_product(m % rows, n, k) || rows >= m ? 0 : rows;
 }
 
-/// The cut for an m x n x k product. `row_bytes` has the bytes of a row of all matrices that are read twice.
-constexpr row_cut cut_of_rows(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, const row_group& e, int instructions, std::int64_t row_bytes) {
+/// The cut for an m x n x k product in a call with these run-time extents.
+constexpr row_cut cut_of_rows(const row_group& e, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, int instructions, const std::int64_t* symbols) {
   constexpr std::int64_t unit = costs::row_unit;
   if (m < costs::min_rows_of_group || n < 1 || k < 1) return {};
   if (e.reduces_columns && m * n * instructions < costs::column_blocks_work) return {};
+  std::int64_t row_bytes = (n + k) * element_size;  // of all matrices that are read twice
+  for (const product_over_rows* x = e.consumers; x != e.consumers + e.consumer_count; ++x)
+    row_bytes += (value_of(x->row, symbols) + (x->shares_factor ? 0 : value_of(x->other_row, symbols))) * element_size;
   const std::int64_t min_per_block = e.reduces ? (m + costs::blocks_of_group - 1) / costs::blocks_of_group : 0;
   if (e.consumer_count > 0 && m * row_bytes >= 2 * costs::group_bytes && unit * row_bytes <= 4 * costs::twice_read_bytes) {
     const std::int64_t fitting = costs::twice_read_bytes / row_bytes;
@@ -76,12 +79,6 @@ constexpr row_cut cut_of_rows(std::int64_t m, std::int64_t n, std::int64_t k, st
   if (k > costs::steps_of_group_row * wanted) return {};
   const std::int64_t rows = rows_without_rest(wanted, m, n, k);
   return {rows, rows, false};
-}
-/// The cut in a call with these run-time extents.
-constexpr row_cut cut_of_rows(const row_group& e, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, int instructions, const std::int64_t* symbols) {
-  std::int64_t row = n + k;
-  for (int i = 0; i < e.consumer_count; ++i) row += value_of(e.consumers[i].row, symbols) + (e.consumers[i].shares_factor ? 0 : value_of(e.consumers[i].other_row, symbols));
-  return cut_of_rows(m, n, k, element_size, e, instructions, row * element_size);
 }
 /// The rows of a block of a kernel, if the rows that gathers compute for it have so many bytes.
 constexpr std::int64_t gathered_rows(std::int64_t row_bytes) {
@@ -149,8 +146,8 @@ class row_grouper {
     bool is_known = elements.is_static() && inner.is_static();
     for (int i = 0; i < e.consumer_count; ++i) is_known = is_known && e.consumers[i].row.is_static() && e.consumers[i].other_row.is_static();
     is_one = is_one && (!elements.is_static() || elements.factor * k.instruction_count >= costs::min_group_work);
-    is_one = is_one && (!is_known || cut_of_rows(e, rows.factor, columns.factor, inner.factor, size_of(type), k.instruction_count, nullptr).rows_of_block > 0);
-    if (is_one) e.what = row_group::kind::product, e.kernel = s + 1;
+    if (is_one && is_known) e.rows_at_once = cut_of_rows(e, rows.factor, columns.factor, inner.factor, size_of(type), k.instruction_count, nullptr).rows_at_once;
+    if (is_one && (!is_known || e.rows_at_once > 0)) e.what = row_group::kind::product, e.kernel = s + 1;
     return e;
   }
 
@@ -184,7 +181,7 @@ class row_grouper {
     if (is_static(shape[0]) && shape[0] * k.instruction_count < costs::min_group_work) return {};
     for (int i = 0; i < k.instruction_count; ++i)
       if (p_.instructions[k.first_instruction + i].reduces()) return {};
-    row_group found{.what = row_group::kind::gather, .kernel = t};
+    row_group found{.what = row_group::kind::gather, .kernel = t, .row_bytes = is_static(shape[0]) ? length * size_of(node.type) : 0};
     for (int a = 0; a < reader.access_count; ++a) {
       const access& x = p_.accesses[reader.first_access + a];
       if (x.buffer != rows) continue;
@@ -262,12 +259,17 @@ struct row_groups {
     const row_grouper find(p);
     for (int s = 0; s < Steps; ++s) {
       at[s] = find.of_product(s);
-      if (at[s].what == row_group::kind::none) at[s] = {};
+      if (!at[s].is_of_product()) at[s] = {};
       products += at[s].is_of_product();
     }
     for (int s = 0; s < Steps; ++s) {
       const row_group found = find.of_gather(s, [&](int t) { return at[t - 1].is_of_product(); });
-      if (found.what == row_group::kind::gather) at[s] = found, ++gathers;
+      if (found.is_of_gather()) at[s] = found, ++gathers;
+    }
+    for (int s = 0; s < Steps && gathers > 0; ++s) {
+      std::int64_t row_bytes = 0;  // of all gathers that the kernel waits for
+      for (const row_group& x : at) row_bytes += x.is_of_gather() && x.kernel == at[s].kernel ? x.row_bytes : 0;
+      if (at[s].row_bytes > 0) at[s].rows_at_once = gathered_rows(row_bytes);
     }
   }
 };

@@ -157,6 +157,7 @@ struct row_group {
   enum class kind : std::uint8_t { none, product, gather } what = kind::none;
   int kernel = -1;             // the step that reads the rows
   std::uint64_t accesses = 0;  // a bit for each access of the kernel that reads the rows
+  std::int64_t rows_at_once = 0, row_bytes = 0;  // 0: the call decides, by its extents. row_bytes: of a gather
   // Of a product:
   std::uint64_t writes = 0;                       // a bit for each access that writes
   bool reduces = false, reduces_columns = false;  // the kernel reduces over rows: the number of blocks is limited, or blocks need memory

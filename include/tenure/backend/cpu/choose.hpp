@@ -64,7 +64,7 @@ constexpr product_kernel choose_dots(index k, index whole) {
   return one_by_one ? product_kernel::dots_one_by_one : product_kernel::dots;
 }
 
-/// The three parts of choose(). They stand where the engine needs them: a small product must not pay for the choice among the others.
+/// A product with a single row or column.
 template <class T>
 constexpr product_choice choose_of_vector(index m, index n, index k, const matrix_ref<T>& a, const matrix_ref<T>& b, index ldc, index whole) {
   if (m == 1 && n > 1 && b.col_stride == 1) return {choose_by_rows<T>(n, k, whole)};
@@ -72,12 +72,6 @@ constexpr product_choice choose_of_vector(index m, index n, index k, const matri
   if (m == 1 && b.row_stride == 1) return {choose_dots<T>(a.col_stride != 1 && k > costs::copied_vector ? costs::copied_vector : k, whole)};
   if (n == 1 && a.col_stride == 1) return {choose_dots<T>(b.row_stride != 1 && k > costs::copied_vector ? costs::copied_vector : k, whole), true};
   return {product_kernel::loops};
-}
-template <class T>
-constexpr product_kernel choose_of_matrix(index m, index n, index k, const matrix_ref<T>& a) {
-  constexpr index size = sizeof(T);
-  const bool is_tall = a.row_stride == 1 && a.col_stride * size >= costs::tall_row_bytes && m * k * size >= costs::tall_matrix_bytes && n * size <= costs::tall_result_row_bytes;
-  return is_tall ? product_kernel::tall : product_kernel::blocked;
 }
 
 /// Whether the panels of B are packed even if they are whole and contiguous.
@@ -116,7 +110,9 @@ constexpr product_choice choose(std::int64_t m, std::int64_t n, std::int64_t k, 
   if (is_narrow(m, n, b) && k > 0) return {product_kernel::narrow};
   if (m * n * k <= max_loops(m, n)) return {product_kernel::loops};
   if (is_vector(m, n)) return choose_of_vector(m, n, k, a, b, ldc, whole > 0 ? whole : m * n * k);
-  return {choose_of_matrix(m, n, k, a)};
+  constexpr index size = sizeof(T);
+  const bool is_tall = a.row_stride == 1 && a.col_stride * size >= costs::tall_row_bytes && m * k * size >= costs::tall_matrix_bytes && n * size <= costs::tall_result_row_bytes;
+  return {is_tall ? product_kernel::tall : product_kernel::blocked};
 }
 
 }  // namespace tenure::cpu_backend
