@@ -65,6 +65,14 @@ int main() {
   tn::as_eigen(over) *= 2;
   right &= matrix(0, 0) == 4 && matrix(0, 2) == 2;
 
+  // bfloat16: two bytes in memory, and arithmetic in float.
+  tn::tensor<tn::bfloat16, tn::shape<3>> half{0.1, 1, 256};
+  tn::tensor more = half + 1.0;
+  right &= sizeof(half(0)) == 2 && more(2) == 256;            // 257 is rounded to a bfloat16
+  right &= tn::eval(tn::sum(half * half + 0.5f)).item() == 65536;
+  tn::tensor exact = tn::cast<float>(half) + 1.0;             // or half + x with a float32 tensor x
+  right &= exact(2) == 257;
+
   // to<T>() and cast<T>() convert element types.
   tn::tensor whole = tn::cast<std::int32_t>(steps * 4.f);
   std::cout << whole << '\n';

@@ -24,6 +24,7 @@ using tenure::dim;
 using tenure::dtype;
 using tenure::any_shape;
 using tenure::dtype_v;
+using tenure::bfloat16;
 using tenure::element;
 using tenure::extents;
 using tenure::max_rank;

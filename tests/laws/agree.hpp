@@ -60,7 +60,11 @@ tn::reference::array array_of(const X& x) {
   }
 }
 
-inline double epsilon_of(tn::dtype type) { return type == tn::dtype::float32 ? 0x1p-23 : type == tn::dtype::float64 ? 0x1p-52 : 0; }
+inline double epsilon_of(tn::dtype type) {
+  double epsilon = 0;
+  tn::visit_floating(type, [&]<class T>(tn::element_tag<T>) { epsilon = static_cast<double>(std::numeric_limits<T>::epsilon()); });
+  return epsilon;
+}
 
 inline void agree(const tn::reference::array& wanted, const tn::reference::array& got, double ulps) {
   REQUIRE(wanted.type == got.type);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Element types. A tensor holds one of five. Graphs store the element type as a value (dtype); user code and kernels use the C++ type.
+// Element types. Graphs store the element type as a value (dtype); user code and kernels use the C++ type. Memory holds elements
+// of this type. A kernel computes in the type of a lane, which may be wider.
 #pragma once
 
 #include <tenure/core/number.hpp>
@@ -10,8 +11,8 @@
 
 namespace TENURE_NAMESPACE {
 
-/// The element types, as values, in PyTorch's order of promotion: bool < int32 < int64 < float32 < float64. Floating types are the last ones.
-enum class dtype : std::uint8_t { boolean, int32, int64, float32, float64 };
+/// The element types, as values, in PyTorch's order of promotion: bool < int32 < int64 < bfloat16 < float32 < float64. Floating types are the last ones.
+enum class dtype : std::uint8_t { boolean, int32, int64, bfloat16, float32, float64 };
 
 namespace detail {
 
@@ -26,12 +27,16 @@ struct element_row {
   std::int64_t bytes;
   const char* npy;      // in the header of a .npy file
   std::uint8_t dlpack;  // DLPack's type code
+  dtype lane;           // the type in which kernels compute
 };
 /// One row for each element type, in the order of dtype. The C++ types are `element_types`, in the same order.
 inline constexpr element_row element_rows[] = {
-    {dtype::boolean, "bool", category::boolean, 1, "|b1", 6},      {dtype::int32, "int32", category::integer, 4, "<i4", 0},
-    {dtype::int64, "int64", category::integer, 8, "<i8", 0},       {dtype::float32, "float32", category::floating, 4, "<f4", 2},
-    {dtype::float64, "float64", category::floating, 8, "<f8", 2},
+    {dtype::boolean, "bool", category::boolean, 1, "|b1", 6, dtype::boolean},
+    {dtype::int32, "int32", category::integer, 4, "<i4", 0, dtype::int32},
+    {dtype::int64, "int64", category::integer, 8, "<i8", 0, dtype::int64},
+    {dtype::bfloat16, "bfloat16", category::floating, 2, "<V2", 4, dtype::float32},
+    {dtype::float32, "float32", category::floating, 4, "<f4", 2, dtype::float32},
+    {dtype::float64, "float64", category::floating, 8, "<f8", 2, dtype::float64},
 };
 constexpr const element_row& row_of(dtype d) { return element_rows[static_cast<int>(d)]; }
 constexpr category category_of(dtype d) { return row_of(d).of; }
@@ -54,17 +59,19 @@ struct element_list {
   using at = typename decltype(type_at<At, T...>())::type;
   static constexpr bool fit_the_rows = [] {
     constexpr std::int64_t bytes[] = {sizeof(T)...};
+    constexpr int lanes[] = {position_of<number::lane_t<T>>()...};
     bool fit = count == static_cast<int>(sizeof element_rows / sizeof element_rows[0]);
     for (int i = 0; fit && i < count; ++i)
-      fit = static_cast<int>(element_rows[i].type) == i && element_rows[i].bytes == bytes[i] && (i == 0 || element_rows[i - 1].of <= element_rows[i].of);
+      fit = static_cast<int>(element_rows[i].type) == i && element_rows[i].bytes == bytes[i] &&
+            static_cast<int>(element_rows[i].lane) == lanes[i] && (i == 0 || element_rows[i - 1].of <= element_rows[i].of);
     return fit;
   }();
 };
-using element_types = element_list<bool, std::int32_t, std::int64_t, float, double>;
+using element_types = element_list<bool, std::int32_t, std::int64_t, bfloat16, float, double>;
 static_assert(element_types::fit_the_rows, "element_rows and element_types have other types or another order");
 }  // namespace detail
 
-/// T is an element type of tensors: bool, std::int32_t, std::int64_t, float or double.
+/// T is an element type of tensors: bool, std::int32_t, std::int64_t, bfloat16, float or double.
 template <class T>
 concept element = detail::element_types::position_of<T>() >= 0;
 
@@ -75,7 +82,9 @@ inline constexpr dtype dtype_v = static_cast<dtype>(detail::element_types::posit
 template <dtype D>
 using element_of_t = detail::element_types::at<static_cast<int>(D)>;
 
-constexpr bool is_floating(dtype d) { return d >= dtype::float32; }
+constexpr bool is_floating(dtype d) { return detail::category_of(d) == detail::category::floating; }
+/// The element type in which kernels compute: d itself, or a wider type if d is only a format in memory.
+constexpr dtype lane_of(dtype d) { return detail::row_of(d).lane; }
 
 /// The element type of a floating result where no operand is floating, as in PyTorch.
 inline constexpr dtype default_floating = dtype::float32;
@@ -91,20 +100,32 @@ constexpr dtype promote(dtype a, dtype b) { return a < b ? b : a; }
 /// Calls f with element_tag<T>, where T is the C++ type of d, and returns its result. It turns a dtype known at run time into a type.
 template <class T>
 struct element_tag { using type = T; };
-template <class F>
+template <int At = 0, class F>
 constexpr decltype(auto) visit_dtype(dtype d, F&& f) {
-  switch (d) {
-    case dtype::boolean: return f(element_tag<bool>{});
-    case dtype::int32: return f(element_tag<std::int32_t>{});
-    case dtype::int64: return f(element_tag<std::int64_t>{});
-    case dtype::float32: return f(element_tag<float>{});
-    case dtype::float64: return f(element_tag<double>{});
+  if constexpr (At + 1 == detail::element_types::count) {
+    return f(element_tag<detail::element_types::at<At>>{});
+  } else {
+    if (static_cast<int>(d) == At) return f(element_tag<detail::element_types::at<At>>{});
+    return visit_dtype<At + 1>(d, f);
   }
-  __builtin_unreachable();
 }
 /// The same for floating types: code is compiled for no other type, and f is not called for one.
-template <class F>
+template <int At = 0, class F>
 constexpr void visit_floating(dtype d, F&& f) {
+  if constexpr (At < detail::element_types::count) {
+    if constexpr (number::is_floating<detail::element_types::at<At>>)
+      if (static_cast<int>(d) == At) return static_cast<void>(f(element_tag<detail::element_types::at<At>>{}));
+    visit_floating<At + 1>(d, f);
+  }
+}
+/// The same as visit_dtype for a type in which kernels compute: code is compiled for no narrow type.
+template <class F>
+constexpr decltype(auto) visit_computed(dtype d, F&& f) {
+  return visit_dtype(d, [&]<class T>(element_tag<T>) -> decltype(auto) { return f(element_tag<number::lane_t<T>>{}); });
+}
+/// The same for the floating types in which kernels compute.
+template <class F>
+constexpr void visit_lane(dtype d, F&& f) {
   if (d == dtype::float32) f(element_tag<float>{});
   else if (d == dtype::float64) f(element_tag<double>{});
 }

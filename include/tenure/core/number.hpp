@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-#include <tenure/core/config.hpp>
+#include <tenure/core/bfloat16.hpp>
 
 namespace TENURE_NAMESPACE::number {
 
@@ -67,8 +67,8 @@ constexpr bool is_exact_in_double(std::int64_t n) { return -(std::int64_t{1} << 
 /// 1, or 1/2 if b - a is beyond the range of T. The difference of the scaled numbers is in range. Constant evaluation of this meets no overflow.
 template <class T>
 constexpr T scale_of_difference(T a, T b) {
-  const T half = b / 2 - a / 2;
-  constexpr T most = std::numeric_limits<T>::max() / 2;
+  const auto half = b / 2 - a / 2;
+  constexpr auto most = std::numeric_limits<T>::max() / 2;
   return half > most || half < -most ? T(0.5) : T(1);
 }
 /// floor(x / y), and 0 for y = 0 as in NumPy. The least integer over -1 is itself.
@@ -90,7 +90,11 @@ inline constexpr bool holds_all = holds<To>(std::numeric_limits<From>::min()) &&
 
 template <class To, class From>
 TENURE_KERNEL_INLINE constexpr To convert(From x) {
-  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+  if constexpr (is_narrow<From>) {
+    return convert<To>(static_cast<lane_t<From>>(x));
+  } else if constexpr (is_narrow<To>) {
+    return To(convert<lane_t<To>>(x));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
     using limits = std::numeric_limits<To>;
     constexpr From least = static_cast<From>(limits::min()), past = static_cast<From>(limits::max() / 2 + 1) * From(2);
     // Few processors have packets of 64-bit integers. A branch that is nearly always predicted is cheapest there.

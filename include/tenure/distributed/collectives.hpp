@@ -103,8 +103,7 @@ void as_one_array(X& x, F f) {
 /// Calls f for the array of each element type.
 template <class X, class F>
 void for_each_array(X& x, F f) {
-  as_one_array<float>(x, f), as_one_array<double>(x, f);
-  as_one_array<std::int32_t>(x, f), as_one_array<std::int64_t>(x, f), as_one_array<bool>(x, f);
+  [&]<class... T>(element_list<T...>) { (as_one_array<T>(x, f), ...); }(element_types{});
 }
 
 constexpr const char* option_of(sum_of_ranks) { return ""; }

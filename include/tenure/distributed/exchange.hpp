@@ -128,7 +128,7 @@ class exchange {
   char* packed() const { return arriving() + room_; }
 
   // Chosen by the size of an element: elements are copied, not converted.
-  MPI_Datatype unit() const { return element_ == 8 ? MPI_INT64_T : element_ == 4 ? MPI_INT32_T : MPI_BYTE; }
+  MPI_Datatype unit() const { return element_ == 8 ? MPI_INT64_T : element_ == 4 ? MPI_INT32_T : element_ == 2 ? MPI_INT16_T : MPI_BYTE; }
 
   void post() {
     const turn t = current();

@@ -124,6 +124,7 @@ constexpr ncclDataType_t nccl_type(dtype type) {
     case dtype::boolean: return ncclUint8;
     case dtype::int32: return ncclInt32;
     case dtype::int64: return ncclInt64;
+    case dtype::bfloat16: return ncclBfloat16;
     case dtype::float32: return ncclFloat32;
     case dtype::float64: return ncclFloat64;
   }

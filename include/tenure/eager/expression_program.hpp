@@ -26,7 +26,7 @@ template <class Operation, class... Operand>
 struct lowering<lazy<Operation, Operand...>> {
   static constexpr auto lower(ir::builder& g, ir::array<ir::node_id>& tracked) {
     const std::tuple<traced_operand<Operand>...> x{lowering<Operand>::lower(g, tracked)...};
-    return std::apply([](const auto&... part) { return Operation::trace(part...); }, x);
+    return std::apply([](const auto&... part) { return called<Operation, traced_operand<Operand>...>::trace(part...); }, x);
   }
 };
 

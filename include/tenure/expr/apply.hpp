@@ -38,6 +38,11 @@ concept comparable = some_operand<X, Y> && (operand_or_scalar<X> || detail::any_
 template <class X, class Y>
 concept joinable = some_operand<X, Y> && operand_or_scalar<X> && operand_or_scalar<Y>;
 
+namespace ops {
+/// The base of an operation that is composed of others and rounds only its result to a narrow type, as softmax in bfloat16.
+struct rounds_once {};
+}  // namespace ops
+
 namespace detail {
 /// A plain bool as the condition of where. Other plain numbers take the type of the operands beside them.
 struct flag {
@@ -71,7 +76,7 @@ template <class Scalar, class... X>
 constexpr dtype scalar_dtype() {
   dtype common = dtype::boolean;
   ((common = promote(common, strong_dtype<X>())), ...);
-  if (std::is_floating_point_v<Scalar>) return is_floating(common) ? common : default_floating;
+  if (number::is_floating<Scalar>) return is_floating(common) ? common : default_floating;
   if (std::is_same_v<Scalar, bool>) return common;
   return common == dtype::boolean ? dtype::int64 : common;
 }
@@ -102,6 +107,8 @@ constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x
     return x;
   } else if constexpr (std::is_same_v<X, flag>) {
     return lift<bool>(g, x.value);
+  } else if constexpr (scalar<X> && number::is_narrow<X>) {
+    return lift<All...>(g, static_cast<number::lane_t<X>>(x));
   } else if constexpr (scalar<X>) {
     constexpr dtype type = scalar_dtype<X, All...>();
     X known{};
@@ -127,6 +134,27 @@ constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x
 template <class Operation, std::size_t... I, class... X>
 constexpr auto make_lazy(std::index_sequence<I...>, const X&... x);  // expr/lazy.hpp
 
+/// x in the type in which kernels compute.
+template <class T, class S>
+constexpr auto in_lane(const traced<T, S>& x) {
+  if constexpr (!number::is_narrow<T>) return x;
+  else return traced<number::lane_t<T>, S>{x.graph, x.graph->emit({.op = ir::opcode::cast, .type = lane_of(dtype_v<T>), .arity = 1, .shape = (*x.graph)[x.id].shape, .in = {x.id, ir::none, ir::none}})};
+}
+
+/// Operation on operands of a narrow type: computed in lanes from its first operation to its last, and rounded once.
+template <class Operation>
+struct in_lanes {
+  template <class... X>
+  static constexpr auto trace(const X&... x) {
+    using rounded = decltype(Operation::trace(x...));
+    const auto y = Operation::trace(in_lane(x)...);
+    if constexpr (!number::is_narrow<typename rounded::element_type>) return y;
+    else return rounded{y.graph, y.graph->emit({.op = ir::opcode::cast, .type = dtype_v<typename rounded::element_type>, .arity = 1, .shape = (*y.graph)[y.id].shape, .in = {y.id, ir::none, ir::none}})};
+  }
+};
+template <class Operation, class... X>
+using called = std::conditional_t<std::is_base_of_v<ops::rounds_once, Operation> && (number::is_narrow<typename X::element_type> || ...), in_lanes<Operation>, Operation>;
+
 /// A value to return after a failed static_assert, so that no further errors follow.
 template <class X, class... Rest>
 constexpr auto stand_in(const X& x, const Rest&... rest) {
@@ -149,7 +177,7 @@ constexpr auto apply(const X&... x) {
   } else if constexpr ((is_traced_v<X> || ...)) {
     ir::builder* g = nullptr;
     ((g = g ? g : detail::graph_of(x)), ...);
-    return Operation::trace(detail::lift<X...>(*g, x)...);
+    return detail::called<Operation, decltype(detail::lift<X...>(*g, x))...>::trace(detail::lift<X...>(*g, x)...);
   } else {
     return detail::make_lazy<Operation>(std::index_sequence_for<X...>{}, x...);
   }

@@ -169,7 +169,7 @@ inline constexpr int operand_count<lazy<Operation, Operand...>> = (0 + ... + ope
 
 template <class Operation, class... Operand>
 class lazy : public movement_members<lazy<Operation, Operand...>>, public reduction_members<lazy<Operation, Operand...>> {
-  using traced_result = std::remove_cvref_t<decltype(Operation::trace(std::declval<detail::traced_operand<Operand>>()...))>;
+  using traced_result = std::remove_cvref_t<decltype(detail::called<Operation, detail::traced_operand<Operand>...>::trace(std::declval<detail::traced_operand<Operand>>()...))>;
 
  public:
   struct expression_tag {};
@@ -353,7 +353,7 @@ constexpr auto make_lazy(std::index_sequence<I...>, const X&... x) {
   static_assert(!is_mixed((0u | ... | decltype(to_operand<false, X...>(x))::devices)), "tenure: expression: the operands are on different devices: move one with to()");
   (check_number<Operation, X...>(x), ...);
   if constexpr ((is_tracked_source<X>() || ...)) {
-    using result = std::remove_cvref_t<decltype(Operation::trace(std::declval<traced_operand<decltype(to_operand<false, X...>(x))>>()...))>;
+    using result = std::remove_cvref_t<decltype(called<Operation, traced_operand<decltype(to_operand<false, X...>(x))>...>::trace(std::declval<traced_operand<decltype(to_operand<false, X...>(x))>>()...))>;
     return lazy<Operation, decltype(to_operand<gradient_reaches<Operation, result>(I), X...>(x))...>(to_operand<gradient_reaches<Operation, result>(I), X...>(x)...);
   } else {
     return lazy<Operation, decltype(to_operand<false, X...>(x))...>(to_operand<false, X...>(x)...);

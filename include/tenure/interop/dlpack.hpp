@@ -21,7 +21,7 @@ namespace dlpack {
 // The structs of DLPack 1.0 with our names and the same ABI. A pointer to one of them can be used as a pointer to DLTensor,
 // DLManagedTensor or DLManagedTensorVersioned.
 
-enum class type_code : std::uint8_t { integer = 0, unsigned_integer = 1, floating = 2, boolean = 6 };
+enum class type_code : std::uint8_t { integer = 0, unsigned_integer = 1, floating = 2, brain_floating = 4, boolean = 6 };
 
 struct data_type {
   type_code code;

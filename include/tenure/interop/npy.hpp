@@ -27,8 +27,8 @@ namespace TENURE_NAMESPACE::interop {
 static_assert(std::endian::native == std::endian::little,
               "tenure: .npy and .npz are written for little-endian machines");
 
-/// An array to write. It refers to memory of the caller, which is dense and row-major. dtype is "<f4", "<f8", "<i4", "<i8" or
-/// "|b1".
+/// An array to write. It refers to memory of the caller, which is dense and row-major. dtype is "<f4", "<f8", "<i4", "<i8", "|b1", or "<V2" for
+/// bfloat16. NumPy has no bfloat16 and reads two bytes; a[...].view(ml_dtypes.bfloat16) gives them their type.
 struct array_view {
   std::string_view name;
   std::string_view dtype;
@@ -80,7 +80,7 @@ inline std::uint64_t dense_bytes(std::string_view dtype, std::span<const std::in
   if (bytes == 0) {
     const bool big_endian = dtype.starts_with('>');
     where.fail("dtype " + in_quotes(dtype) + " is " + (big_endian ? "big-endian" : "not supported") +
-               "; float32, float64, int32, int64 (little-endian) and bool are");
+               "; float32, float64, bfloat16, int32, int64 (little-endian) and bool are");
   }
   constexpr std::uint64_t limit = std::numeric_limits<std::int64_t>::max();
   bool empty = false, huge = false;
@@ -184,11 +184,13 @@ class npy_dictionary {
     at_ = end + 1;
     return found;
   }
+  /// The dtype. Bytes without a type, such as those of bfloat16, have no order, so "|V2" is "<V2".
   std::string_view description() {
     skip();
     const bool is_record = at_ < text_.size() && text_[at_] == '[';
-    if (is_record) where_.fail("a structured dtype; float32, float64, int32, int64 and bool are supported");
-    return word();
+    if (is_record) where_.fail("a structured dtype; float32, float64, bfloat16, int32, int64 and bool are supported");
+    const std::string_view found = word();
+    return found == "|V2" ? std::string_view("<V2") : found;
   }
   bool boolean() {
     if (accept("True")) return true;

@@ -14,6 +14,7 @@
 #include <tenure/math/packet/exponent.hpp>
 #include <tenure/math/packet/memory.hpp>
 #include <tenure/math/packet/minimum.hpp>
+#include <tenure/math/packet/narrow.hpp>
 #include <tenure/math/packet/polynomial.hpp>
 #include <tenure/math/packet/rounding.hpp>
 #include <tenure/math/packet/types.hpp>

@@ -54,7 +54,7 @@ constexpr value product_along(value x, int axis) {
 }  // namespace detail
 
 template <bool Keep, int... A>
-struct prod {
+struct prod : rounds_once {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: prod: an axis lies outside the tensor's rank"); }
   template <bool Holds, int...>
@@ -78,7 +78,7 @@ struct prod {
 };
 
 template <int A>
-struct cumsum {
+struct cumsum : rounds_once {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: cumsum: the axis lies outside the tensor's rank"); }
   template <class X>
@@ -91,7 +91,7 @@ struct cumsum {
 };
 
 template <int A>
-struct cumprod {
+struct cumprod : rounds_once {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: cumprod: the axis lies outside the tensor's rank"); }
   template <class X>

@@ -109,7 +109,7 @@ constexpr auto number(const X& x, double c) {
 }  // namespace detail
 
 /// softplus(x) of a floating x.
-struct exact_softplus {
+struct exact_softplus : rounds_once {
   template <class X>
   static constexpr auto trace(const X& x) {
     static_assert(is_floating(dtype_v<typename X::element_type>),
@@ -119,7 +119,7 @@ struct exact_softplus {
 };
 
 /// softplus(beta * x) / beta. With a threshold, it is x where beta * x > threshold.
-struct scaled_softplus {
+struct scaled_softplus : rounds_once {
   template <class X, class B>
   static constexpr auto trace(const X& x, const B& beta) { return div::trace(exact_softplus::trace(mul::trace(x, beta)), beta); }
   template <class X, class B, class T>
@@ -130,7 +130,7 @@ struct scaled_softplus {
 };
 
 /// x where x > 0, else slope * x.
-struct leaky_relu {
+struct leaky_relu : rounds_once {
   template <class X, class A>
   static constexpr auto trace(const X& x, const A& slope) {
     return where::trace(greater::trace(x, detail::number(x, 0)), x, mul::trace(x, slope));
@@ -139,7 +139,7 @@ struct leaky_relu {
 
 /// x where x > 0, else alpha * (exp(x) - 1). The inner `where` gives expm1 a 0 for positive x: exp would overflow there, and the
 /// gradient would be 0 * inf, which is NaN.
-struct elu {
+struct elu : rounds_once {
   template <class X, class A>
   static constexpr auto trace(const X& x, const A& alpha) {
     const auto zero = detail::number(x, 0);
@@ -149,7 +149,7 @@ struct elu {
 };
 
 /// A scaled elu. Its constants keep activations at mean 0 and variance 1 (Klambauer et al., 2017).
-struct selu {
+struct selu : rounds_once {
   template <class X>
   static constexpr auto trace(const X& x) {
     return mul::trace(detail::number(x, 1.0507009873554804934), elu::trace(x, detail::number(x, 1.6732632423543772848)));
@@ -166,7 +166,7 @@ struct hardtanh {
 };
 
 /// x / (1 + |x|). Where |x| > 1 it is sign(x) (1 - 1 / (1 + |x|)), because there the derivative of the first form cancels.
-struct softsign {
+struct softsign : rounds_once {
   template <class X>
   static constexpr auto trace(const X& x) {
     const auto one = detail::number(x, 1), zero = detail::number(x, -0.0);  // so that -0 stays -0
@@ -178,18 +178,18 @@ struct softsign {
 };
 
 /// x * tanh(softplus(x)).
-struct mish {
+struct mish : rounds_once {
   template <class X>
   static constexpr auto trace(const X& x) { return mul::trace(x, tanh::trace(softplus::trace(x))); }
 };
 
-struct silu {
+struct silu : rounds_once {
   template <class X>
   static constexpr auto trace(const X& x) { return mul::trace(x, sigmoid::trace(x)); }
 };
 
 /// x * Phi(x). Phi is the distribution function of the standard normal distribution.
-struct gelu {
+struct gelu : rounds_once {
   template <class X>
   static constexpr auto trace(const X& x) {
     detail::number(x, 1);  // refuses what is not floating
@@ -199,7 +199,7 @@ struct gelu {
 
 /// The tanh approximation of gelu (Hendrycks and Gimpel, 2016), x * (1 + tanh(u)) / 2. It is written as x * sigmoid(2u), because 1 + tanh(u) loses
 /// its digits where tanh is near -1. x^2 is limited to 900: from there on the sigmoid is 0 or 1, and an overflow of x^2 does not matter.
-struct gelu_tanh {
+struct gelu_tanh : rounds_once {
   template <class X>
   static constexpr auto trace(const X& x) {
     const auto square = mul::trace(x, x);
@@ -210,7 +210,7 @@ struct gelu_tanh {
   }
 };
 
-struct log_sigmoid {
+struct log_sigmoid : rounds_once {
   template <class X>
   static constexpr auto trace(const X& x) { return neg::trace(softplus::trace(neg::trace(x))); }
 };

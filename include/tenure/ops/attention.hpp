@@ -13,7 +13,7 @@ inline constexpr causal_t causal{};
 namespace ops {
 
 template <bool Causal>
-struct attention {
+struct attention : rounds_once {
   static constexpr const char* name = "attention";
 
   template <class A, class B>

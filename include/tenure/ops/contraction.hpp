@@ -90,7 +90,7 @@ struct matmul {
 
 /// x w^T + b. The shape of w is (out, in), as in PyTorch: a row holds the weights of one output. linear checks the inputs and the bias itself, so
 /// that messages name linear, and not matmul with a transposed operand. Batches: as in matmul.
-struct linear {
+struct linear : rounds_once {
   static constexpr const char* name = "linear";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: linear: the extents of x w^T and of the bias differ and neither of them is 1"); }

@@ -28,7 +28,7 @@ constexpr auto reduced_losses(const X& x) {
 }  // namespace detail
 
 template <class Reduction>
-struct mse {
+struct mse : rounds_once {
   template <class Prediction, class Target>
   static constexpr bool pair() {
     static_assert(detail::are_pairs<Prediction, Target>, "tenure: mse: prediction and target have different shapes");
@@ -137,7 +137,7 @@ struct class_losses {
 
 /// -log_probabilities[label] for each row.
 template <class Options>
-struct nll {
+struct nll : rounds_once {
   static constexpr const char *name = "nll", *weights_name = "nll: class_weights";
   template <class X, class I, class... O>
   static constexpr auto trace(const X& log_probabilities, const I& labels, const O&... option) {
@@ -159,7 +159,7 @@ struct nll {
 
 /// -log softmax(logits)[label] for each row.
 template <class Options>
-struct cross_entropy {
+struct cross_entropy : rounds_once {
   static constexpr const char *name = "cross_entropy", *weights_name = "cross_entropy: class_weights";
   template <class X, class I, class... O>
   static constexpr auto trace(const X& logits, const I& labels, const O&... option) {
@@ -201,7 +201,7 @@ struct cross_entropy {
 /// Binary cross entropy of logits: log(1 + exp(x)) - x * target. For an infinite logit it is 0 where the target agrees (0 for
 /// -inf, 1 for inf), else inf.
 template <class Reduction>
-struct bce_with_logits {
+struct bce_with_logits : rounds_once {
   template <class Prediction, class Target>
   static constexpr bool pair() {
     static_assert(detail::are_pairs<Prediction, Target>, "tenure: bce_with_logits: prediction and target have different shapes");
@@ -227,7 +227,7 @@ struct bce_with_logits {
 /// Binary cross entropy of probabilities. Their logarithms are at least -100 (PyTorch's bound). At this bound the gradient is 0. PyTorch's
 /// gradient is up to 1e12 there.
 template <class Reduction>
-struct bce {
+struct bce : rounds_once {
   template <class Prediction, class Target>
   static constexpr bool pair() {
     static_assert(detail::are_pairs<Prediction, Target>, "tenure: bce: prediction and target have different shapes");
@@ -254,7 +254,7 @@ struct bce {
 
 /// |x - y|. The gradient is 0 where x and y are equal, and NaN where their difference is NaN (PyTorch: 0).
 template <class Reduction>
-struct l1 {
+struct l1 : rounds_once {
   template <class Prediction, class Target>
   static constexpr bool pair() {
     static_assert(detail::are_pairs<Prediction, Target>, "tenure: l1: prediction and target have different shapes");
@@ -270,7 +270,7 @@ struct l1 {
 /// With d = |x - y|: d^2 / 2 up to delta, then delta * (d - delta / 2). The derivative of the second part is delta, also where d is
 /// infinite.
 template <class Reduction>
-struct huber {
+struct huber : rounds_once {
   template <class Prediction, class Target>
   static constexpr bool pair() {
     static_assert(detail::are_pairs<Prediction, Target>, "tenure: huber: prediction and target have different shapes");
@@ -294,7 +294,7 @@ struct huber {
 
 /// huber divided by beta, which must not be 0.
 template <class Reduction>
-struct smooth_l1 {
+struct smooth_l1 : rounds_once {
   template <class X, class Y, class B>
   static constexpr auto trace(const X& x, const Y& y, const B& beta) { return div::trace(huber<Reduction>::trace(x, y, beta), beta); }
 };

@@ -50,7 +50,7 @@ constexpr auto root_of_squares(const SumOf& sum_of, const One& one) {
 
 /// (sum of |x|^P)^(1/P).
 template <int P, bool Keep, int... A>
-struct norm {
+struct norm : rounds_once {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: norm: an axis lies outside the tensor's rank"); }
   template <bool Holds, int...>
@@ -94,7 +94,7 @@ struct norm {
 
 /// The square root of var. Where var is 0, the gradient is 0. For one element and a Correction of 1 both are NaN.
 template <int Correction, bool Keep, int... A>
-struct stddev {
+struct stddev : rounds_once {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: stddev: an axis lies outside the tensor's rank"); }
   template <bool Holds, int...>

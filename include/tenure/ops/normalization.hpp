@@ -52,7 +52,7 @@ constexpr void require_last_extents(const X& x, const G& of, const char* call) {
 
 /// (x - mean) / sqrt(variance + epsilon), over the axes A.
 template <int... A>
-struct standardize {
+struct standardize : rounds_once {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: layer_norm: an axis lies outside the tensor's rank"); }
   template <bool Holds, int...>
@@ -72,7 +72,7 @@ struct standardize {
 };
 
 /// (x - mean) / sqrt(variance + epsilon) * gain + bias, with or without the bias.
-struct layer_norm {
+struct layer_norm : rounds_once {
   template <class X, class G, class E>
   static constexpr auto trace(const X& x, const G& gain, const E& epsilon) {
     using of_gain = detail::gain_fits<typename X::shape_type, typename G::shape_type>;
@@ -101,7 +101,7 @@ struct layer_norm {
 };
 
 /// x / sqrt(mean square + epsilon) * gain (Zhang and Sennrich, 2019).
-struct rms_norm {
+struct rms_norm : rounds_once {
   template <class X, class G, class E>
   static constexpr auto trace(const X& x, const G& gain, const E& epsilon) {
     using of_gain = detail::gain_fits<typename X::shape_type, typename G::shape_type>;

@@ -18,7 +18,7 @@ concept numbers = (scalar<X> && ...);
 /// x, as double if it is an integer.
 template <class X>
 constexpr auto floating_number(X x) {
-  if constexpr (std::is_floating_point_v<X>) return x;
+  if constexpr (number::is_floating<X>) return static_cast<number::lane_t<X>>(x);
   else return static_cast<double>(x);
 }
 template <class... X>

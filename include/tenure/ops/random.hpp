@@ -31,8 +31,8 @@ constexpr bool require_key() {
 }
 template <class T>
 constexpr bool require_floating() {
-  static_assert(is_floating(dtype_v<T>), "tenure: uniform, normal, dropout: only float and double have random numbers of these kinds");
-  return is_floating(dtype_v<T>);
+  static_assert(std::is_floating_point_v<T>, "tenure: uniform, normal, dropout: only float and double have random numbers of these kinds");
+  return std::is_floating_point_v<T>;
 }
 
 /// Refuses a plain number p outside [0, 1]. A variable of which the trace does not know the value is not read here: apply() refuses it.
@@ -154,7 +154,7 @@ struct uniform_between_far {
   }
 };
 
-struct dropout {
+struct dropout : rounds_once {
   template <class X, class P, class K>
   static constexpr auto trace(const X& x, const P& p, const K& key) {
     using T = typename X::element_type;
@@ -283,7 +283,7 @@ constexpr auto bernoulli(S s, const K& key, const P& p) {
 /// tensor, is not checked. Also a NaN or an infinity in x can become 0. The gradient computes the same mask again from the key.
 template <operand X, class P, class K>
 constexpr auto dropout(const X& x, const P& p, const K& key) {
-  if constexpr (detail::require_floating<typename operand_traits<X>::element_type>() && detail::require_key<K>()) {
+  if constexpr (detail::require_floating<number::lane_t<typename operand_traits<X>::element_type>>() && detail::require_key<K>()) {
     detail::require_part(x, p, key);
     return apply<ops::dropout>(x, p, key);
   } else {

@@ -110,7 +110,7 @@ constexpr value reduced_count(const X& x, std::int64_t mask) {
 }
 
 template <bool Keep, int... A>
-struct mean {
+struct mean : rounds_once {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: mean: an axis lies outside the tensor's rank"); }
   template <bool Holds, int...>
@@ -186,7 +186,7 @@ constexpr auto deviations_along(const X& x, const value& count) {
 
 /// The sum of squared deviations from the mean, divided by n - Correction. Correction = 1 is PyTorch's unbiased variance.
 template <int Correction, bool Keep, int... A>
-struct var {
+struct var : rounds_once {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: var: an axis lies outside the tensor's rank"); }
   template <bool Holds, int...>
@@ -236,7 +236,7 @@ constexpr auto stable_shift(const X& x) {
 }  // namespace detail
 
 template <bool Keep, int... A>
-struct logsumexp {
+struct logsumexp : rounds_once {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: logsumexp: an axis lies outside the tensor's rank"); }
   template <bool Holds, int...>
@@ -259,7 +259,7 @@ struct logsumexp {
 
 /// If the largest element of a row is infinite, the whole row is NaN, as in PyTorch. The same holds for log_softmax.
 template <int A>
-struct softmax {
+struct softmax : rounds_once {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: softmax: the axis lies outside the tensor's rank"); }
   template <class X>
@@ -274,7 +274,7 @@ struct softmax {
 };
 
 template <int A>
-struct log_softmax {
+struct log_softmax : rounds_once {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: log_softmax: the axis lies outside the tensor's rank"); }
   template <class X>

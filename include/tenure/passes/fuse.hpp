@@ -51,16 +51,16 @@ constexpr std::int64_t whole(int rank) { return ops::all_axes(rank); }
 /// The element type of the lanes in which a node is computed. The bool result of a comparison is a mask in the lanes of its operands.
 constexpr dtype lane_of(const ir::graph_view& g, ir::node_id id) {
   const ir::node& n = g.nodes[id];
-  if (n.type != dtype::boolean) return n.type;
+  if (n.type != dtype::boolean) return lane_of(n.type);
   const bool reads_values = n.op == ir::opcode::cast || (ops::is_pointwise(n.op) && ops::record_of(n.op).types == ops::typing::comparison);
-  return reads_values ? g.nodes[n.in[0]].type : n.type;
+  return reads_values ? lane_of(g.nodes[n.in[0]].type) : n.type;
 }
 
-/// Whether a node of a kernel must read its operand from memory. This holds for a cast between two types that are not bool, because its operand is
-/// computed in other lanes. (Bool is a mask in lanes of any type.) It also holds for a copy, unless a pointwise operation computes its operand:
+/// Whether a node of a kernel must read its operand from memory. This holds for a cast between two types that are not bool and have different lanes,
+/// because its operand is computed in other lanes. (Bool is a mask in lanes of any type.) It also holds for a copy, unless a pointwise operation computes its operand:
 /// then the kernel of this operation stores the value twice.
 constexpr bool reads_memory(const ir::graph_view& g, const ir::node& n) {
-  return (n.op == ir::opcode::copy && g.nodes[n.in[0]].op < ir::opcode::pointwise) || (n.op == ir::opcode::cast && n.type != dtype::boolean && g.nodes[n.in[0]].type != dtype::boolean);
+  return (n.op == ir::opcode::copy && g.nodes[n.in[0]].op < ir::opcode::pointwise) || (n.op == ir::opcode::cast && n.type != dtype::boolean && g.nodes[n.in[0]].type != dtype::boolean && lane_of(n.type) != lane_of(g.nodes[n.in[0]].type));
 }
 
 class fuser {

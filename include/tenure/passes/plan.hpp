@@ -96,7 +96,7 @@ struct instruction {
   int phase = 0;                     // the first pass over the row in which the value is known
   unsigned passes = 0;               // bit mask of the passes that compute the value
   int in[3] = {-1, -1, -1};
-  std::int64_t bits = 0;  // constant: the value as in a node; reduction: its kind
+  std::int64_t bits = 0;  // constant: the value as in a node; reduction: its kind; cast to a narrow type: this type, to whose numbers the lanes are rounded; else 0
   int access = -1;  // load, store, reduction: the access in the step; compute: the access to memory that keeps the value for later passes
 
   constexpr bool runs_in(int pass) const { return (passes >> pass & 1) != 0; }

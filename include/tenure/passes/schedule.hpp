@@ -263,6 +263,13 @@ class scheduler {
     return true;
   }
 
+  /// The number of a floating constant as its type stores it.
+  static constexpr double in_memory(const ir::node& constant) {
+    double value = ir::value_of(constant);
+    visit_floating(constant.type, [&]<class T>(element_tag<T>) { value = static_cast<double>(static_cast<T>(value)); });
+    return value;
+  }
+
   constexpr void hold(note& n, int p, const instruction& i) { n.slot = add_instruction(i), n.slot_group = p, n.row = i.row, n.phase = i.phase; }
 
   /// The note of an operand, which has a slot in kernel p. If the kernel does not compute the operand, appends a load or a constant.
@@ -272,9 +279,10 @@ class scheduler {
     if (const ir::node_id below = groups_.root[id]; groups_.of[below] == p) return notes_[below];
     const ir::node& root = g_.nodes[groups_.root[id]];
     if (root.op == ir::opcode::constant) {
-      const bool converts = !is_floating(root.type) && is_floating(c.lane) && root.type != dtype::boolean;
+      const bool converts = root.type != c.lane && root.type != dtype::boolean && is_floating(c.lane);
       // An int64 beyond 2^53 is rounded only once: directly to the type of the lane.
-      const double in_lane = c.lane == dtype::float32 ? static_cast<double>(static_cast<float>(root.attr)) : static_cast<double>(root.attr);
+      const double in_lane = is_floating(root.type) ? in_memory(root)
+                             : c.lane == dtype::float32 ? static_cast<double>(static_cast<float>(root.attr)) : static_cast<double>(root.attr);
       hold(known, p, {.what = instruction::kind::constant, .is_mask = root.type == dtype::boolean, .row = true, .bits = converts ? ir::bits_of(c.lane, in_lane) : root.attr});
     } else {
       const access a = along_space(c, id);
@@ -297,6 +305,7 @@ class scheduler {
         i.in[k] = from.slot, i.row = i.row && from.row, i.phase = from.phase > i.phase ? from.phase : i.phase;
       }
       bool stores = groups_.in_memory[id], per_row = n.shape != c.space;
+      if (n.op == ir::opcode::cast && lane_of(n.type) != n.type) i.bits = static_cast<std::int64_t>(n.type);
       if (n.op == ir::opcode::reduce) {
         const bool over_rows_results = g_.nodes[n.in[0]].shape != c.space;
         const bool along_row = !over_rows_results && n.attr == c.inner, over_all = over_rows_results || n.attr == whole(g_.shapes[c.space].rank);

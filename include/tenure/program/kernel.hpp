@@ -24,10 +24,12 @@ namespace TENURE_NAMESPACE::program_detail {
 template <int... K>
 using places = const std::integer_sequence<int, K...>*;
 
-/// The result of a cast or a copy, for the packet or scalar type P. The load has already converted numbers, so only masks remain.
-template <class P, bool ToMask, bool FromMask, class V>
+/// The result of a cast or a copy, for the packet or scalar type P. The load has already converted numbers, so masks and rounding to the narrow type
+/// Narrow remain. dtype::boolean: the numbers are not rounded.
+template <class P, bool ToMask, bool FromMask, dtype Narrow, class V>
 TENURE_KERNEL_LAYER auto copied(V v) {
-  if constexpr (ToMask == FromMask) return v;
+  if constexpr (Narrow != dtype::boolean) return math::rounded_to<element_of_t<Narrow>>(v);
+  else if constexpr (ToMask == FromMask) return v;
   else if constexpr (ToMask) return math::ne(v, math::set1<P>(0));
   else return math::select(v, math::set1<P>(1), math::set1<P>(0));
 }
@@ -55,6 +57,13 @@ struct coded_kernel {
     int n = 0;
     for (int i = 0; i < slot; ++i) n += at(i).what == at(slot).what;
     return n;
+  }
+  /// The narrow type to which cast i rounds its lanes, or dtype::boolean. If only stores read the cast, they round.
+  static constexpr dtype rounds_to(int i) {
+    bool is_read = false;
+    for (int j = i + 1; j < record::instructions; ++j)
+      for (int n = 0; n < 3; ++n) is_read = is_read || (at(j).in[n] == i && at(j).what != kind::store);
+    return is_read ? static_cast<dtype>(at(i).bits) : dtype::boolean;
   }
   static constexpr int kept_before(int slot) {
     int n = 0;
@@ -144,7 +153,7 @@ TENURE_KERNEL_LAYER auto computed_for_row(const typename coded_kernel<Code>::row
   using kernel = coded_kernel<Code>;
   constexpr instruction x = kernel::at(I);
   if constexpr (ops::is_pointwise(x.op)) return ops::operation_of<x.op>::evaluate(row_slot<Code, x.in[K]>(r)...);
-  else return copied<typename kernel::T, x.is_mask, kernel::at(x.in[0]).is_mask>(row_slot<Code, x.in[0]>(r));
+  else return copied<typename kernel::T, x.is_mask, kernel::at(x.in[0]).is_mask, kernel::rounds_to(I)>(row_slot<Code, x.in[0]>(r));
 }
 
 /// Runs an instruction for a row. totals[slot] is the sum over all rows. Only a thread whose `adds` is true adds to it.

@@ -7,6 +7,7 @@
 #include <tenure/passes/merge_loops.hpp>
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/groups.hpp>
+#include <tenure/passes/legalize.hpp>
 #include <tenure/passes/hoist.hpp>
 #include <tenure/passes/memory.hpp>
 #include <tenure/passes/recompute.hpp>
@@ -161,6 +162,11 @@ struct program {
    private:
     struct simplify {
       static constexpr ir::builder run(const ir::graph_view& g) {
+        if (!passes::needs_legalize(g)) return smallest(g);
+        const ir::builder legal = passes::legalize(g);
+        return smallest(legal.view());
+      }
+      static constexpr ir::builder smallest(const ir::graph_view& g) {
         const ir::builder smaller = passes::algebra(g);
         return passes::dead_code(smaller.view());
       }

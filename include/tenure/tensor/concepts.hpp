@@ -81,7 +81,7 @@ concept expression = requires { typename std::remove_cvref_t<X>::expression_tag;
 
 /// X is a C++ number. It may be an operand beside a tensor.
 template <class X>
-concept scalar = std::is_arithmetic_v<std::remove_cvref_t<X>>;
+concept scalar = std::is_arithmetic_v<std::remove_cvref_t<X>> || element<std::remove_cvref_t<X>>;
 
 /// X is a shape type: shape<...>.
 template <class X>

@@ -56,9 +56,9 @@ extents literal_extents(const List& list, const extents& wanted) {
   return s;
 }
 
-template <class T>
-T* write_literal(T* to, std::initializer_list<T> list) {
-  for (const T& value : list) *to++ = value;
+template <class T, class U>
+T* write_literal(T* to, std::initializer_list<U> list) {
+  for (const U& value : list) *to++ = static_cast<T>(value);
   return to;
 }
 template <class T, class Inner>

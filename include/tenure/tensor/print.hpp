@@ -34,6 +34,19 @@ std::string digits_of(T value, std::chars_format how, int precision) {
                                  : std::to_chars(text, text + sizeof text, value, how, precision);
   return std::string(text, end.ptr);
 }
+/// For a narrow type: the number with the fewest decimal digits that reads back as the same value.
+template <class T>
+  requires number::is_narrow<T>
+std::string digits_of(T value, std::chars_format how, int precision) {
+  const auto exact = static_cast<double>(value);
+  double shortest = exact;
+  for (int digits = 0; digits < std::numeric_limits<T>::max_digits10; ++digits) {
+    const std::string text = digits_of(exact, std::chars_format::scientific, digits);
+    std::from_chars(text.data(), text.data() + text.size(), shortest);
+    if (static_cast<double>(T(shortest)) == exact) break;
+  }
+  return digits_of(shortest, how, precision);
+}
 
 // The shortest decimal text that reads back as the same value, with at most eight digits after the point and without trailing
 // zeros: "0.1", "3.".
@@ -104,18 +117,17 @@ number_format format_for(const T* data, const layout& l, bool summarised) {
   const auto widen = [](int& width, std::size_t to) {
     width = static_cast<int>(to) > width ? static_cast<int>(to) : width;
   };
-  if constexpr (!std::is_floating_point_v<T>) {
+  if constexpr (!number::is_floating<T>) {
     for_each_shown(l, summarised, 0, 0, [&](std::int64_t i) { widen(f.plain, word_for(data[i], {}).size()); });
   } else {
-    T least = 0;
-    T most = 0;
+    number::lane_t<T> least = 0, most = 0;
     for_each_shown(l, summarised, 0, 0, [&](std::int64_t i) {
-      const T v = data[i] < 0 ? -data[i] : data[i];
+      const number::lane_t<T> v = data[i] < 0 ? -data[i] : data[i];
       if (!is_finite(v) || v == 0) return;
       least = least == 0 || v < least ? v : least;
       most = v > most ? v : most;
     });
-    f.exponent = most != 0 && (most >= T(1e8) || least < T(1e-4) || most / least > T(1000));
+    f.exponent = most != 0 && (most >= 1e8f || least < static_cast<number::lane_t<T>>(1e-4) || most / least > 1000);
     const auto how = f.exponent ? std::chars_format::scientific : std::chars_format::fixed;
     for_each_shown(l, summarised, 0, 0, [&](std::int64_t i) {
       if (!is_finite(data[i])) return;
@@ -193,7 +205,7 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Shape, O, R, A, Devi
   const bool summarised = x.size() > detail::shown_whole;
   std::string text;  // the whole text is built first: writing a string needs only <iosfwd> and <string>, not <ostream>
   if constexpr (Shape::rank == 0) {
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (number::is_floating<T>) {
       const detail::number_format f = detail::format_for(data, l, false);
       text = detail::word_for(*data, f);
       if (text.back() == '.') text += '0';

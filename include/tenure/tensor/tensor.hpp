@@ -57,6 +57,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
   static constexpr bool is_on_host = std::is_same_v<Device, cpu_device>;
   using memory = detail::device_memory<Device>;
   using access_door = detail::tensor_access;
+  using in_braces = number::lane_t<T>;  // a number in nested braces
 
  public:
   using value_type = T;
@@ -99,21 +100,21 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
   }
   template <std::size_t... M>
     requires(is_made_by_user && is_on_host && Shape::is_static && rank == 2 && sizeof...(M) > 0)
-  constexpr tensor(const T (&... row)[M]) : tensor(access_door::for_elements<tensor>(Shape::value)) {
+  constexpr tensor(const in_braces (&... row)[M]) : tensor(access_door::for_elements<tensor>(Shape::value)) {
     static_assert(sizeof...(M) == extent_or(0), "tenure: tensor: the number of rows differs from the extent");
     static_assert(((M == extent_or(1)) && ...), "tenure: tensor: the length of a row differs from the extent");
     write_rows(row...);
   }
   template <std::size_t... M, std::size_t... K>
     requires(is_made_by_user && is_on_host && Shape::is_static && rank == 3 && sizeof...(M) > 0)
-  constexpr tensor(const T (&... row)[M][K]) : tensor(access_door::for_elements<tensor>(Shape::value)) {
+  constexpr tensor(const in_braces (&... row)[M][K]) : tensor(access_door::for_elements<tensor>(Shape::value)) {
     static_assert(sizeof...(M) == extent_or(0) && ((M == extent_or(1)) && ...) && ((K == extent_or(2)) && ...),
                   "tenure: tensor: the lengths of the braces differ from the extents");
     write_rows(row...);
   }
   template <std::size_t... M, std::size_t... K, std::size_t... L>
     requires(is_made_by_user && is_on_host && Shape::is_static && rank == 4 && sizeof...(M) > 0)
-  constexpr tensor(const T (&... row)[M][K][L]) : tensor(access_door::for_elements<tensor>(Shape::value)) {
+  constexpr tensor(const in_braces (&... row)[M][K][L]) : tensor(access_door::for_elements<tensor>(Shape::value)) {
     static_assert(sizeof...(M) == extent_or(0) && ((M == extent_or(1)) && ...) && ((K == extent_or(2)) && ...) &&
                       ((L == extent_or(3)) && ...),
                   "tenure: tensor: the lengths of the braces differ from the extents");
@@ -122,7 +123,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
 
   /// The elements in nested braces, for run-time extents and rank 1 to 4. Throws shape_error if the braces are ragged or do not fit
   /// the shape.
-  tensor(typename detail::nested_list<T, rank>::type list)
+  tensor(typename detail::nested_list<in_braces, rank>::type list)
     requires(is_made_by_user && is_on_host && !Shape::is_static && rank >= 1 && rank <= 4)
       : tensor(access_door::allocate<tensor>(detail::literal_extents(list, Shape::value))) {
     detail::write_literal(data_, list);
@@ -324,9 +325,9 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
 
   template <class... Row>
   constexpr void write_rows(const Row&... row) {
-    constexpr std::size_t wanted = static_cast<std::size_t>(Shape::size) * sizeof(T);
+    constexpr std::size_t wanted = static_cast<std::size_t>(Shape::size) * sizeof(in_braces);
     if constexpr ((sizeof(Row) + ... + 0) == wanted) {
-      if (std::is_constant_evaluated()) {
+      if (number::is_narrow<T> || std::is_constant_evaluated()) {
         std::int64_t i = 0;
         (put_each(i, row), ...);
       } else {
@@ -338,7 +339,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
   template <class Row>
   constexpr void put_each(std::int64_t& i, const Row& row) {
     if constexpr (std::is_array_v<Row>) for (const auto& each : row) put_each(i, each);
-    else put(i++, row);
+    else put(i++, static_cast<T>(row));
   }
 
   template <class E>

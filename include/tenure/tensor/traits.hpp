@@ -56,7 +56,7 @@ struct undeduced {};
 // Numbers in braces of any nesting depth.
 struct any_braces {
   template <class U>
-    requires std::is_arithmetic_v<U>
+    requires(std::is_arithmetic_v<U> || element<U>)
   constexpr any_braces(U) {}
   constexpr any_braces(std::initializer_list<any_braces>) {}
 };
@@ -75,7 +75,7 @@ class tensor {
   static constexpr bool is_deduced = !std::is_same_v<T, detail::undeduced>;
   static_assert(is_deduced, "tenure: tensor: the element type and the shape do not follow from these arguments: write tensor<float, shape<2, 3>>");
   static constexpr bool holds = !is_deduced || element<T>;
-  static_assert(holds, "tenure: tensor: the element type is not bool, int32, int64, float or double");
+  static_assert(holds, "tenure: tensor: the element type is not bool, int32, int64, bfloat16, float or double");
 
  public:
   template <class... X>

@@ -155,7 +155,7 @@ template <class Program, class Bind>
 int run_with_epilogue(int s, const call_memory& m, const pointed_step& product, const passes::row_cut& cut, void (*kernel)(const kernel_arguments&), const kernel_arguments& next,
                       const Bind& bind) {
   int steps = 0;
-  visit_floating(Program::tables.steps[s].type, [&]<class T>(element_tag<T>) {
+  visit_lane(Program::tables.steps[s].type, [&]<class T>(element_tag<T>) {
     if constexpr (program_detail::has_step<Program>(ir::opcode::matmul, dtype_v<T>)) steps = run_epilogue<T, Program>(s, m, product, cut, kernel, next, bind);
   });
   return steps;

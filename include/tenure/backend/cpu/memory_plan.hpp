@@ -90,20 +90,20 @@ struct memory_plan : program_detail::placement<Program> {
     };
     if (ops::is_opaque(s.op))
       return ops::opaque_operations::visit(s.op, [&]<class Record>() {
-        visit_floating(s.type, [&]<class T>(element_tag<T>) {
+        visit_lane(s.type, [&]<class T>(element_tag<T>) {
           const detail::samples<Record, T> all(operation);
           want_for_threads(all.workspace(), all.blocks());
         });
       });
     if (is_attention(s.op))
-      return visit_floating(s.type, [&]<class T>(element_tag<T>) {
+      return visit_lane(s.type, [&]<class T>(element_tag<T>) {
         const std::int64_t of_worker = s.op == ir::opcode::attention ? attention_workspace<ir::opcode::attention, T>(operation)
                                                                      : attention_workspace<ir::opcode::attention_gradient, T>(operation);
         want_for_threads(of_worker, attention_batch_count(operation));
       });
     const operand_view &a = operation.in[0], &c = operation.out;
     const std::int64_t rows = c.extent[c.rank - 2], columns = c.extent[c.rank - 1], inner = a.extent[a.rank - 1];
-    visit_floating(s.type, [&]<class T>(element_tag<T>) { want(scratch, matmul_workspace<T>(rows, columns, inner)); });
+    visit_lane(s.type, [&]<class T>(element_tag<T>) { want(scratch, matmul_workspace<T>(rows, columns, inner)); });
     if constexpr (detail::has_epilogues<Program>)
       if (const passes::row_group& group = Program::groups.at[i]; group.is_of_product())
         find_kernel_scratch(Program::tables.steps[group.kernel].kernel, symbols, detail::cut_of_group<Program>(i, operation, symbols).rows_of_block);

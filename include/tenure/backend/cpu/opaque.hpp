@@ -74,7 +74,7 @@ void order_rows(const T* x, std::int64_t* to, const opaque_operation& n) {
   });
 }
 inline void order_step(void* const* p, const opaque_operation& n) {
-  visit_dtype(n.in[0].type, [&]<class T>(element_tag<T>) { order_rows(static_cast<const T*>(p[0]), static_cast<std::int64_t*>(p[1]), n); });
+  visit_computed(n.in[0].type, [&]<class T>(element_tag<T>) { order_rows(static_cast<const T*>(p[0]), static_cast<std::int64_t*>(p[1]), n); });
 }
 
 /// An operation that many iterations run. The constructor decodes it once.

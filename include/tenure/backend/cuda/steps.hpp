@@ -159,7 +159,7 @@ template <class Device>
 void order_step(Device& device, void* const* p, const opaque_operation& n) {
   const operand_view& from = n.in[0];
   const int last = from.rank - 1;
-  visit_dtype(n.in[0].type, [&]<class T>(element_tag<T>) {
+  visit_computed(n.in[0].type, [&]<class T>(element_tag<T>) {
     kernels::place_in_order<T> f{{}, from.extent[last], n.out.extent[last], from.stride[last], n.start != 0, static_cast<const T*>(p[0]), static_cast<std::int64_t*>(p[1])};
     for (int d = 0; d < last; ++d) f.rows.add(from.extent[d], from.stride[d]);
     device.for_each(elements_of(from), f);

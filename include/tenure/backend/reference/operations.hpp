@@ -7,7 +7,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 
+#include <tenure/backend/reference/narrow.hpp>
 #include <tenure/backend/reference/pointwise.hpp>
 #include <tenure/backend/reference/symbols.hpp>
 #include <tenure/ops/structural/registry.hpp>
@@ -78,13 +80,45 @@ class operations {
  protected:
   operations(const ir::graph_view& g, sums how, std::vector<std::int64_t> symbols) : g_(g), how_(how), symbols_(std::move(symbols)) {}
 
-  const array& value(ir::node_id id) const { return values_[static_cast<std::size_t>(id)]; }
+  /// The value of an operand. While a node computes, operands of narrow types are in lanes.
+  const array& value(ir::node_id id) const {
+    const array& x = values_[static_cast<std::size_t>(id)];
+    if (!in_lanes_ || lane_of(x.type) == x.type) return x;
+    return widened_.try_emplace(id, converted(x, lane_of(x.type))).first->second;
+  }
   static void copy_element(array& to, std::int64_t at, const array& from, std::int64_t i) {
     const std::size_t bytes = static_cast<std::size_t>(size_of(to.type));
     std::memcpy(to.data.data() + static_cast<std::size_t>(at) * bytes, from.data.data() + static_cast<std::size_t>(i) * bytes, bytes);
   }
 
   array compute(const ir::node& n) const {
+    if (moves_only(n.op)) return computed(n);
+    ir::node wide = n;
+    wide.type = lane_of(n.type);
+    widened_.clear();
+    in_lanes_ = true;
+    array y = computed(wide);
+    in_lanes_ = false;
+    return wide.type == n.type ? y : converted(y, n.type);
+  }
+
+  ir::graph_view g_;
+  sums how_;
+  std::vector<std::int64_t> symbols_;  // the run-time extents
+  std::vector<array> values_;          // of the nodes so far
+
+ private:
+  mutable bool in_lanes_ = false;
+  mutable std::map<ir::node_id, array> widened_;  // the operands of the node that computes
+
+  static bool moves_only(ir::opcode op) {
+    using enum ir::opcode;
+    for (const ir::opcode x : {update, concat, gather, pad, broadcast, permute, slice, reshape, stop_gradient, instead, barrier, copy, check})
+      if (op == x) return true;
+    return false;
+  }
+
+  array computed(const ir::node& n) const {
     using ir::opcode;
     array y(n.type, known(g_.shapes[n.shape], symbols_));
     if (ops::is_pointwise(n.op)) return pointwise(n, y);
@@ -138,12 +172,6 @@ class operations {
     throw error(tenure::detail::message("reference") << "there is no rule for the operation " << ops::structural_record_of(n.op).name);
   }
 
-  ir::graph_view g_;
-  sums how_;
-  std::vector<std::int64_t> symbols_;  // the run-time extents
-  std::vector<array> values_;          // of the nodes so far
-
- private:
   /// The position of index i, along the axis of a slice or a pad, in the longer of the two shapes.
   static std::int64_t stepped(const ir::node& n, const extents& i, const extents& within) {
     const int axis = static_cast<int>(n.attr);
@@ -179,13 +207,13 @@ class operations {
   }
 
   array pointwise(const ir::node& n, array& y) const {
-    const scalar_function f = function_of(n.op, computed_in(g_, n));
+    const scalar_function f = function_of(n.op, ops::record_of(n.op).types == ops::typing::comparison ? value(n.in[0]).type : n.type);
     if (f == nullptr) throw error("tenure: reference: an operation on a type that it has no meaning for");
     const std::byte* x[3] = {};
     std::int64_t step[3] = {};
     for (int k = 0; k < n.arity; ++k) {
       x[k] = value(n.in[k]).data.data();
-      step[k] = size_of(g_[n.in[k]].type);
+      step[k] = size_of(value(n.in[k]).type);
     }
     for (std::int64_t i = 0; i < y.size(); ++i) {
       const void* operand[3] = {};
@@ -197,14 +225,14 @@ class operations {
 
   template <class V>
   static array fill(array& y, V v) {
-    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+    visit_computed(y.type, [&]<class T>(element_tag<T>) {
       for (std::int64_t i = 0; i < y.size(); ++i) y.as<T>()[i] = number::convert<T>(v);
     });
     return y;
   }
 
   array count_up(const ir::node& n, array& y) const {
-    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+    visit_computed(y.type, [&]<class T>(element_tag<T>) {
       std::int64_t at = 0;
       for_each_index(y.shape, [&](const extents& i) { y.as<T>()[at++] = static_cast<T>(i[static_cast<int>(n.attr)]); });
     });
@@ -213,8 +241,8 @@ class operations {
 
   array cast(const ir::node& n, array& y) const {
     const array& x = value(n.in[0]);
-    visit_dtype(x.type, [&]<class From>(element_tag<From>) {
-      visit_dtype(y.type, [&]<class To>(element_tag<To>) {
+    visit_computed(x.type, [&]<class From>(element_tag<From>) {
+      visit_computed(y.type, [&]<class To>(element_tag<To>) {
         for (std::int64_t i = 0; i < y.size(); ++i) y.as<To>()[i] = number::convert<To>(x.as<From>()[i]);
       });
     });
@@ -224,7 +252,7 @@ class operations {
   array reduce(const ir::node& n, array& y) const {
     const array& x = value(n.in[0]);
     const auto kind = static_cast<ir::reduction>(n.start);
-    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+    visit_computed(y.type, [&]<class T>(element_tag<T>) {
       std::vector<running_sum<T>> total(static_cast<std::size_t>(y.size()));
       T* best = y.as<T>();
       for (std::int64_t i = 0; i < y.size(); ++i) best[i] = identity_of<T>(kind);
@@ -248,7 +276,7 @@ class operations {
   array order(const ir::node& n, array& y) const {
     const array& x = value(n.in[0]);
     const std::int64_t length = x.shape[x.shape.rank - 1], count = y.shape[y.shape.rank - 1];
-    visit_dtype(x.type, [&]<class T>(element_tag<T>) {
+    visit_computed(x.type, [&]<class T>(element_tag<T>) {
       std::int64_t* to = y.as<std::int64_t>();
       for (std::int64_t first = 0; first < x.size(); first += length, to += count) {
         const T* const row = x.as<T>() + first;
@@ -269,7 +297,7 @@ class operations {
     ops::opaque_operations::visit(n.op, [&]<class Record>() {
       const ops::sample_sizes sizes = Record::sizes_of([&](int k) -> const extents& { return value(n.in[k]).shape; });
       const std::int64_t of_result = Record::elements_of_result(sizes, static_cast<int>(n.start)), samples = of_result == 0 ? 0 : y.size() / of_result;
-      visit_floating(y.type, [&]<class T>(element_tag<T>) {
+      visit_lane(y.type, [&]<class T>(element_tag<T>) {
         for (std::int64_t s = 0; s < samples; ++s) {
           const T* operands[Record::arity];
           for (int k = 0; k < Record::arity; ++k) operands[k] = value(n.in[k]).as<T>() + s * Record::elements_of_operand(k, sizes);
@@ -307,7 +335,7 @@ class operations {
     const array &q = value(n.in[0]), &k = value(n.in[1]), &v = value(n.in[2]);
     const std::int64_t rows = y.shape[y.shape.rank - 2], e = y.shape[y.shape.rank - 1] - 2;
     const long double root = std::sqrt(static_cast<long double>(k.shape[k.shape.rank - 1]));
-    visit_floating(y.type, [&]<class T>(element_tag<T>) {
+    visit_lane(y.type, [&]<class T>(element_tag<T>) {
       for (std::int64_t row = 0; row < y.size() / (e + 2); ++row) {
         const std::int64_t b = row / rows, i = row % rows;
         std::vector<long double> s = scores<T>(q, k, b, i, n.attr != 0);
@@ -333,7 +361,7 @@ class operations {
     const std::int64_t d = k.shape[rank - 1], e = v.shape[rank - 1], width = y.shape[rank - 1];
     const auto part = static_cast<ops::attention_part>(n.start);
     const std::int64_t of_k = part == ops::attention_part::all ? d : 0;
-    visit_floating(y.type, [&]<class T>(element_tag<T>) {
+    visit_lane(y.type, [&]<class T>(element_tag<T>) {
       const long double scale = 1 / std::sqrt(static_cast<long double>(d));
       std::vector<long double> sums(static_cast<std::size_t>(y.size()));
       const auto sum = [&](std::int64_t b, std::int64_t i, std::int64_t c) -> long double& {
@@ -362,7 +390,7 @@ class operations {
     const array &a = value(n.in[0]), &b = value(n.in[1]);
     const int rank = y.shape.rank;
     const std::int64_t depth = a.shape[rank - 1];
-    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+    visit_computed(y.type, [&]<class T>(element_tag<T>) {
       std::int64_t at = 0;
       for_each_index(y.shape, [&](const extents& i) {
         running_sum<T> total;
@@ -430,7 +458,7 @@ class operations {
   array index_add(const ir::node& n, array& y) const { return add_at(n, value(n.in[2]), value(n.in[0]), &value(n.in[1]), y); }
   /// Adds the updates in order. Each sum starts with the element of `first` at its place, if `first` is not null.
   array add_at(const ir::node& n, const array& indices, const array& updates, const array* first, array& y) const {
-    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+    visit_computed(y.type, [&]<class T>(element_tag<T>) {
       std::vector<running_sum<T>> total(static_cast<std::size_t>(y.size()));
       for (std::int64_t i = 0; first != nullptr && i < y.size(); ++i) total[static_cast<std::size_t>(i)].add(how_, static_cast<accumulator_t<T>>(first->as<T>()[i]));
       std::int64_t at = 0;

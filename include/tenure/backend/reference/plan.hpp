@@ -178,7 +178,8 @@ class kernel_run {
     const std::byte* from = m_.element(a, position);
     visit_dtype(a.type, [&]<class From>(element_tag<From>) {
       const From v = *reinterpret_cast<const From*>(from);
-      if (at(i).is_mask) to.mask = static_cast<bool>(v);
+      if constexpr (number::is_narrow<From>) to.value = static_cast<T>(narrow_format<From>::value(v));
+      else if (at(i).is_mask) to.mask = static_cast<bool>(v);
       else to.value = number::convert<T>(v);
     });
   }
@@ -193,7 +194,12 @@ class kernel_run {
       require(access(at(i).access).type == dtype::boolean, "a mask stored as numbers");
       *reinterpret_cast<bool*>(m_.element(access(at(i).access), position)) = from.mask;
     } else {
-      write(at(i).access, position, from.value);
+      const passes::access& a = access(at(i).access);
+      if (a.type == dtype_v<T>) return write(at(i).access, position, from.value);
+      require(lane_of(a.type) == dtype_v<T>, "a store of another type than the kernel computes in");
+      visit_floating(a.type, [&]<class To>(element_tag<To>) {
+        if constexpr (number::is_narrow<To>) *reinterpret_cast<To*>(m_.element(a, position)) = narrow_format<To>::nearest(static_cast<double>(from.value));
+      });
     }
   }
 
@@ -204,6 +210,9 @@ class kernel_run {
       const bool from_mask = at(x.in[0]).is_mask;
       if (x.is_mask) to.mask = from_mask ? from.mask : from.value != T(0);
       else to.value = from_mask ? T(from.mask) : from.value;
+      visit_floating(static_cast<dtype>(x.bits), [&]<class To>(element_tag<To>) {  // a cast to a narrow type
+        if constexpr (number::is_narrow<To>) to.value = static_cast<T>(narrow_format<To>::value(narrow_format<To>::nearest(static_cast<double>(to.value))));
+      });
       return;
     }
     const ops::operation_record& op = ops::record_of(x.op);
@@ -344,7 +353,7 @@ inline std::vector<array> run(const passes::plan_view& p, std::span<const argume
     if (!s.is_fused()) {
       detail::run_opaque(p, s, m);
     } else {
-      visit_dtype(p.kernels[s.kernel].lane, [&]<class T>(element_tag<T>) { detail::kernel_run<T>(p, s, m); });
+      visit_computed(p.kernels[s.kernel].lane, [&]<class T>(element_tag<T>) { detail::kernel_run<T>(p, s, m); });
     }
   }
   return m.take_results();

@@ -61,15 +61,10 @@ scalar_function at_code(int position, std::integer_sequence<int, I...>) {
 
 /// The function of an operation for operands of a type. For a selection, `type` is the type of the second and third operand.
 inline scalar_function function_of(ir::opcode op, dtype type) {
-  return visit_dtype(type, [&]<class T>(element_tag<T>) {
+  return visit_computed(type, [&]<class T>(element_tag<T>) {
     return detail::at_code<T>(static_cast<int>(op) - static_cast<int>(ir::opcode::pointwise),
                               std::make_integer_sequence<int, ops::records::count>{});
   });
-}
-
-/// The element type in which a node computes: for a comparison the type of its operands, else the type of the node.
-inline dtype computed_in(const ir::graph_view& g, const ir::node& n) {
-  return ops::record_of(n.op).types == ops::typing::comparison ? g[n.in[0]].type : n.type;
 }
 
 }  // namespace tenure::reference

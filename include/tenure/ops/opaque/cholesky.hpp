@@ -68,7 +68,7 @@ struct cholesky : sample_operation<cholesky, 1> {
 };
 }  // namespace nodes
 
-struct cholesky {
+struct cholesky : rounds_once {
   static constexpr const char* name = "cholesky";
 
   template <class X>

@@ -117,7 +117,7 @@ struct system_shapes {
   }
 };
 
-struct solve {
+struct solve : rounds_once {
   static constexpr const char* name = "solve";
 
   template <class X, class Y>

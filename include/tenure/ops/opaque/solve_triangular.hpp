@@ -101,7 +101,7 @@ struct solve_triangular : sample_operation<solve_triangular, 2, 1, triangle_opti
 }  // namespace nodes
 
 template <bool IsUpper, bool IsTransposed, bool HasUnitDiagonal>
-struct solve_triangular {
+struct solve_triangular : rounds_once {
   static constexpr const char* name = "solve_triangular";
 
   template <class X, class Y>

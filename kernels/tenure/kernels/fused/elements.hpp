@@ -71,7 +71,7 @@ template <int I, int... K>
 TENURE_KERNEL_INLINE auto fused<Code>::compute(const thread_state& t, const packet_state& e, int l, places<K...>) {
   constexpr auto x = at(I);
   if constexpr (ops::is_pointwise(x.op)) return ops::operation_of<x.op>::evaluate(operand<x.in[K]>(t, e, l)...);
-  else return program_detail::copied<T, x.is_mask, at(x.in[0]).is_mask>(operand<x.in[0]>(t, e, l));
+  else return program_detail::copied<T, x.is_mask, at(x.in[0]).is_mask, base::rounds_to(I)>(operand<x.in[0]>(t, e, l));
 }
 
 template <class Code>

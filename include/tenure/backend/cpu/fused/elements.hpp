@@ -148,7 +148,7 @@ TENURE_LAYER void fused<Code>::prefetch_stores(const local_arguments& args, cons
   ([&] {
     constexpr auto x = at(I);
     if constexpr (x.what == kind::store && !x.is_mask)
-      __builtin_prefetch(static_cast<const T*>(args.pointer[x.access]) + p.offset[x.access] + i, 1);
+      __builtin_prefetch(static_cast<const element_of_t<k.access[x.access].type>*>(args.pointer[x.access]) + p.offset[x.access] + i, 1);
   }(), ...);
 }
 
@@ -186,7 +186,7 @@ TENURE_LAYER auto fused<Code>::compute(const row_state& r, const element_state& 
   } else if constexpr (ops::is_pointwise(x.op)) {
     return ops::operation_of<x.op>::evaluate(read<x.in[K]>(r, e)...);
   } else {
-    return program_detail::copied<P, x.is_mask, at(x.in[0]).is_mask>(read<x.in[0]>(r, e));
+    return program_detail::copied<P, x.is_mask, at(x.in[0]).is_mask, base::rounds_to(I)>(read<x.in[0]>(r, e));
   }
 }
 

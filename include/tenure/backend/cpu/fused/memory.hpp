@@ -43,6 +43,8 @@ TENURE_LAYER auto fused<Code>::load(const local_arguments& args, const position&
     const from* source = static_cast<const from*>(args.pointer[A]) + p.offset[A] + i * step;
     if constexpr (x.stride[last] == 0) {
       return math::set1<P>(number::convert<T>(*source));
+    } else if constexpr (number::is_narrow<from> && std::is_same_v<number::lane_t<from>, T>) {
+      return math::load_narrow<P>(source, step, Partial ? n : lanes);
     } else if constexpr (!std::is_same_v<from, T>) {
       T lane[lanes];
       for (int l = 0; l < lanes; ++l) lane[l] = number::convert<T>(source[!Partial || l < n ? l * step : 0]);
@@ -83,8 +85,10 @@ template <class Code>
 template <int A, bool Partial>
 TENURE_LAYER void fused<Code>::store(const local_arguments& args, const position& p, P v, std::int64_t i, int n) {
   const std::int64_t step = stride_of<Code, A, last>(args);
-  T* target = static_cast<T*>(args.pointer[A]) + p.offset[A] + i * step;
-  if constexpr (is_dynamic(k.access[A].stride[last]) || k.access[A].stride[last] != 1) {  // a narrow operand of a concat
+  using to = element_of_t<k.access[A].type>;
+  to* target = static_cast<to*>(args.pointer[A]) + p.offset[A] + i * step;
+  if constexpr (!std::is_same_v<to, T>) math::store_narrow<P>(target, v, step, n);
+  else if constexpr (is_dynamic(k.access[A].stride[last]) || k.access[A].stride[last] != 1) {  // a narrow operand of a concat
     T lane[lanes];
     math::store<P>(lane, v);
     for (int l = 0; l < n; ++l) target[l * step] = lane[l];

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+// Packets of lanes from memory that holds a narrower element type, and back: whole packets, the first n lanes, and lanes at a stride.
+// A type states two functions of a packet, `widened` and `narrowed`, in a specialization of narrow_lanes. They work on the bits of lanes of
+// 32 bits, of which the lower 16 are the number in memory.
+// Cost: a load is one instruction more, a store three, and rounding to bfloat16 seven.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include <tenure/core/number.hpp>
+#include <tenure/math/packet/bits.hpp>
+#include <tenure/math/packet/comparison.hpp>
+#include <tenure/math/packet/memory.hpp>
+
+namespace TENURE_NAMESPACE::TENURE_LANES(math) {
+
+/// The conversions of a narrow element type. number::convert gives the same results for one number.
+template <class Narrow>
+struct narrow_lanes;
+template <>
+struct narrow_lanes<bfloat16> {
+  template <class P>
+  static TENURE_KERNEL_INLINE P widened(P bits) { return detail::shl<16>(bits); }
+  /// avx512_bf16 has an instruction for this, but it makes subnormal numbers zero.
+  template <class P>
+  static TENURE_KERNEL_INLINE P narrowed(P x) {
+    const P odd = detail::shr<31>(detail::shl<15>(x));
+    const P nearest = detail::iadd(detail::iadd(x, set1_bits<P>(0x7fff)), odd);
+    return detail::shr<16>(select(ne(x, x), detail::simd::por(x, set1_bits<P>(0x400000)), nearest));
+  }
+};
+
+namespace detail {
+// The 16-bit words of a packet of 32-bit lanes.
+#if defined(EIGEN_VECTORIZE_SSE) && !defined(__CUDACC__)
+TENURE_INLINE __m128 words_from(__m128, const void* from) { return _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_loadl_epi64(static_cast<const __m128i*>(from)), _mm_setzero_si128())); }
+TENURE_INLINE void words_to(void* to, __m128 words) {
+  // The packing instruction of SSE2 saturates signed numbers, so the words are made signed first.
+  const __m128i wide = _mm_srai_epi32(_mm_slli_epi32(_mm_castps_si128(words), 16), 16);
+  _mm_storel_epi64(static_cast<__m128i*>(to), _mm_packs_epi32(wide, wide));
+}
+#endif
+#if defined(EIGEN_VECTORIZE_AVX) && !defined(__CUDACC__)
+TENURE_INLINE __m256 words_from(__m256, const void* from) {
+#if defined(EIGEN_VECTORIZE_AVX2)
+  return _mm256_castsi256_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from))));
+#else
+  return join(words_from(__m128{}, from), words_from(__m128{}, static_cast<const char*>(from) + 8));
+#endif
+}
+TENURE_INLINE void words_to(void* to, __m256 words) {
+  words_to(to, _mm256_castps256_ps128(words));
+  words_to(static_cast<char*>(to) + 8, _mm256_extractf128_ps(words, 1));
+}
+#endif
+#if defined(EIGEN_VECTORIZE_AVX512) && !defined(__CUDACC__)
+TENURE_INLINE __m512 words_from(__m512, const void* from) {
+  return _mm512_castsi512_ps(_mm512_maskz_cvtepu16_epi32(every_lane<__m512>, _mm256_loadu_si256(static_cast<const __m256i*>(from))));
+}
+TENURE_INLINE void words_to(void* to, __m512 words) {
+  _mm256_storeu_si256(static_cast<__m256i*>(to), _mm512_maskz_cvtepi32_epi16(every_lane<__m512>, _mm512_castps_si512(words)));
+}
+#endif
+void words_from(...);
+}  // namespace detail
+
+/// Loads the first n lanes, at a stride, and repeats the first element in the others. Requires n > 0.
+template <class P, class Narrow>
+TENURE_KERNEL_INLINE P load_narrow(const Narrow* from, std::ptrdiff_t stride = 1, int n = width<P>) {
+  if constexpr (is_one_lane<P>) {
+    return static_cast<P>(*from);
+  } else {
+    if constexpr (std::is_same_v<decltype(detail::words_from(P{}, from)), P>)
+      if (stride == 1 && n == width<P>) return narrow_lanes<Narrow>::widened(detail::words_from(P{}, from));
+    scalar_of<P> lanes[width<P>];
+    for (int l = 0; l < width<P>; ++l) lanes[l] = static_cast<scalar_of<P>>(from[l < n ? l * stride : 0]);
+    return load<P>(lanes);
+  }
+}
+
+/// Rounds each lane and writes the first n of them, at a stride, and nothing else.
+template <class P, class Narrow>
+TENURE_KERNEL_INLINE void store_narrow(Narrow* to, P value, std::ptrdiff_t stride = 1, int n = width<P>) {
+  if constexpr (is_one_lane<P>) {
+    if (n > 0) *to = Narrow(value);
+  } else {
+    if constexpr (std::is_same_v<decltype(detail::words_from(P{}, to)), P>)
+      if (stride == 1 && n == width<P>) return detail::words_to(to, narrow_lanes<Narrow>::narrowed(value));
+    scalar_of<P> lanes[width<P>];
+    store<P>(lanes, value);
+    for (int l = 0; l < n; ++l) to[l * stride] = Narrow(lanes[l]);
+  }
+}
+
+/// The numbers that memory would hold after a store, in lanes.
+template <class Narrow, class P>
+TENURE_KERNEL_INLINE P rounded_to(P value) {
+  if constexpr (is_one_lane<P>) return static_cast<P>(Narrow(value));
+  else return narrow_lanes<Narrow>::widened(narrow_lanes<Narrow>::narrowed(value));
+}
+
+}  // namespace tenure::math
