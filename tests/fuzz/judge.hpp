@@ -93,7 +93,7 @@ inline results nudged(const ir::graph_view& g, const std::vector<array>& argumen
     if (attends(n) || ops::is_opaque(n.op) || n.op == ir::opcode::result) terms = largest_of(a);  // what rounds within a body is not seen here
     if (rounds(n))
       tenure::visit_dtype(a.type, [&]<class T>(tenure::element_tag<T>) {
-        if constexpr (std::is_floating_point_v<T>)
+        if constexpr (tenure::number::is_floating<T>)
           for (std::int64_t i = 0; i < a.size(); ++i) {
             T& x = a.as<T>()[i];
             const T error = static_cast<T>(d.between(-4, 4)) * std::numeric_limits<T>::epsilon();
@@ -115,7 +115,11 @@ inline bool holds_infinity(const ir::graph_view& g, const std::vector<array>& ar
   return any;
 }
 
-inline double ulp_of(dtype type) { return type == dtype::float32 ? 0x1p-23 : type == dtype::float64 ? 0x1p-52 : 0; }
+inline double ulp_of(dtype type) {
+  double ulp = 0;
+  tenure::visit_floating(type, [&]<class T>(tenure::element_tag<T>) { ulp = static_cast<double>(std::numeric_limits<T>::epsilon()); });
+  return ulp;
+}
 
 struct judgement {
   std::string wrong;     // "" where the results agree

@@ -43,6 +43,15 @@ TEST_CASE("elements: functions with several branches, also of integers") {
   check(quotients, some<double, 70>(), some<double, 70>());
 }
 
+TEST_CASE("elements of bfloat16: loads, roundings and stores, in packets and in ends, sums and products") {
+  using tn::bfloat16;
+  const auto f = [](auto a, auto b) { return std::tuple{a * b + 1.0, tn::cast<float>(a) * 0.1, a < b, tn::cast<std::int32_t>(a * 9.0), transpose(a) / 3.0}; };
+  check(f, some<bfloat16, 1, 5>(), some<bfloat16, 1, 5>());
+  check(f, some<bfloat16, 17, 59>(), some<bfloat16, 17, 59>());
+  const auto over_rows = [](auto a, auto b) { return std::tuple{sum(a), sum(a, tn::axis<0>), softmax(a, tn::axis<1>), amax(a, tn::axis<1>), matmul(a, transpose(b)), sort(a)}; };
+  check(over_rows, some<bfloat16, 9, 70>(), some<bfloat16, 9, 70>());
+}
+
 TEST_CASE("order: equal elements, NaN, rows in any layout, the first few and all") {
   const auto f = [](auto a) {
     const auto steps = round(a * 2.0);  // many equal elements

@@ -5,6 +5,9 @@
 // ptx: 2 st\.global\.v4\.[fb]32
 // ptx: 3 ld\.global(\.nc)?\.v2\.[fb]64
 // ptx: 2 st\.global\.v2\.[fb]64
+// Elements of bfloat16 in pieces of 8 bytes.
+// ptx: 3 ld\.global(\.nc)?\.v4\.u16
+// ptx: 2 st\.global\.v4\.u16
 #include <tenure/cuda.hpp>
 
 namespace tn = tenure;
@@ -18,3 +21,4 @@ auto compute() {
 
 template auto compute<float>();
 template auto compute<double>();
+template auto compute<tn::bfloat16>();

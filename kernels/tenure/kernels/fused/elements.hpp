@@ -45,8 +45,8 @@ TENURE_KERNEL_INLINE void fused<Code>::read(const arguments& args, const place& 
       const from* const source = static_cast<const from*>(args.pointer[x.access]) + p.offset[x.access];
       if constexpr (!x.is_mask && is_run<x.access>)
         if (step == 1 && is_whole(source, p.count)) {
-          const run_of_lanes run = *reinterpret_cast<const run_of_lanes*>(source);
-          for (int l = 0; l < lanes; ++l) e.value[I][l] = run.at[l];
+          const run_of<from> run = *reinterpret_cast<const run_of<from>*>(source);
+          for (int l = 0; l < lanes; ++l) e.value[I][l] = number::convert<T>(run.at[l]);
           return;
         }
       for (int l = 0; l < lanes; ++l) {
@@ -106,9 +106,9 @@ TENURE_KERNEL_INLINE void fused<Code>::write(const arguments& args, const thread
     to* const target = static_cast<to*>(args.pointer[x.access]) + p.offset[x.access];
     if constexpr (!x.is_mask && is_run<x.access>)
       if (step == 1 && is_whole(target, p.count)) {
-        run_of_lanes run;
-        for (int l = 0; l < lanes; ++l) run.at[l] = operand<x.in[0]>(t, e, l);
-        *reinterpret_cast<run_of_lanes*>(target) = run;
+        run_of<to> run;
+        for (int l = 0; l < lanes; ++l) run.at[l] = number::convert<to>(operand<x.in[0]>(t, e, l));
+        *reinterpret_cast<run_of<to>*>(target) = run;
         return;
       }
     for (int l = 0; l < lanes; ++l)

@@ -139,9 +139,12 @@ struct fused : program_detail::coded_kernel<Code> {
     T* scratch;                    // its first kept value; the values of other slots follow at a fixed distance
   };
 
-  struct alignas(sizeof(T) * lanes) run_of_lanes {
-    T at[lanes];
+  /// The elements of a packet in memory, which may have a narrower type than the lanes.
+  template <class Element>
+  struct alignas(sizeof(Element) * lanes) run_of {
+    Element at[lanes];
   };
+  using run_of_lanes = run_of<T>;
   /// The place of a thread's packet in a step, for the first kept slot.
   static TENURE_KERNEL_INLINE T* scratch_at(const arguments& args, T* scratch, int thread, std::int64_t step) {
     return scratch + (step * args.shape.threads + thread) * lanes;
@@ -151,11 +154,12 @@ struct fused : program_detail::coded_kernel<Code> {
     return *reinterpret_cast<run_of_lanes*>(of_first + slot * (args.shape.packet_steps * lanes * args.shape.threads));
   }
 
-  /// True if the type of access A allows a packet: its elements have type T and may be contiguous in memory.
+  /// True if the type of access A allows a packet: its elements become T and may be contiguous in memory.
   template <int A>
-  static constexpr bool is_run = lanes > 1 && k.access[A].type == record::lane && (is_dynamic(k.access[A].stride[last]) || k.access[A].stride[last] == 1);
+  static constexpr bool is_run = lanes > 1 && lane_of(k.access[A].type) == record::lane && (is_dynamic(k.access[A].stride[last]) || k.access[A].stride[last] == 1);
 
-  static TENURE_KERNEL_INLINE bool is_whole(const T* first, int n) { return n == lanes && reinterpret_cast<std::uintptr_t>(first) % sizeof(run_of_lanes) == 0; }
+  template <class Element>
+  static TENURE_KERNEL_INLINE bool is_whole(const Element* first, int n) { return n == lanes && reinterpret_cast<std::uintptr_t>(first) % sizeof(run_of<Element>) == 0; }
 
   // ---- the shape and the memory of a launch: fused/launch_shape.hpp ----
 
