@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include <tenure/passes/merge_loops.hpp>
+#include <tenure/passes/loops/merge_loops.hpp>
 #include <tenure/passes/join.hpp>
-#include <tenure/passes/hoist.hpp>
+#include <tenure/passes/loops/hoist.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/schedule.hpp>
-#include <tenure/passes/trip_count_one.hpp>
+#include <tenure/passes/loops/trip_count_one.hpp>
 #include <tenure/passes/verify.hpp>
 
 #include "both_modes.hpp"

@@ -4,7 +4,7 @@
 // of an axis. All in each other. The rules are derivatives of the functions, so that differences can judge them.
 #pragma once
 
-#include <tenure/passes/batch.hpp>
+#include <tenure/passes/loops/batch.hpp>
 #include <tenure/passes/differentiate.hpp>
 
 #include "random_graph.hpp"

@@ -35,8 +35,8 @@ struct external_function {
 /// body is the input of the next iteration. A result of a group without outputs is equal to the operand.
 struct port_group {
   /// slice: the bodies see slices of the operand or the result along axis 0. flag: a bool. number: an int64. An operand or an output that is a flag or a number
-  /// decides what runs. tangent: a tangent or a cotangent of each floating operand of the group, not the operand itself.
-  enum class type : std::uint8_t { value, slice, flag, number, tangent } what = type::value;
+  /// decides what runs. capture: bodies read the operand as it is. tangent: a tangent or a cotangent of each floating operand of the group, not the operand itself.
+  enum class type : std::uint8_t { value, slice, flag, number, capture, tangent } what = type::value;
   int count = 0, operand = -1;
   int input[2] = {-1, -1}, output[2] = {-1, -1};
   int result = -1;
@@ -89,27 +89,27 @@ struct control_flow {
         return {{{.count = carries, .operand = 0, .input = {0, -1}, .output = {0, -1}, .result = 0},
                  {.what = type::slice, .count = scanned, .operand = carries, .input = {carries, -1}},
                  {.what = type::number, .count = counts, .input = {own, -1}},
-                 {.count = captures[0], .operand = own, .input = {own + counts, -1}},
+                 {.what = type::capture, .count = captures[0], .operand = own, .input = {own + counts, -1}},
                  {.what = type::slice, .count = outputs - carries, .output = {carries, -1}, .result = carries}},
                 5};
       case kind::while_loop:
         return {{{.count = carries, .operand = 0, .input = {0, 0}, .output = {-1, 0}, .result = 0},
                  {.what = type::flag, .count = 1, .output = {0, -1}},
-                 {.count = captures[0], .operand = own, .input = {carries, -1}},
-                 {.count = captures[1], .operand = second, .input = {-1, carries}},
+                 {.what = type::capture, .count = captures[0], .operand = own, .input = {carries, -1}},
+                 {.what = type::capture, .count = captures[1], .operand = second, .input = {-1, carries}},
                  {.what = type::number, .count = counts_iterations, .result = carries}},
                 5};
       case kind::reverse_while:
         return {{{.count = carries, .operand = 0, .input = {-1, 0}, .output = {-1, 0}, .result = 0},
                  {.count = states(), .operand = carries, .input = {0, carries}, .output = {0, -1}},
                  {.what = type::number, .count = 1, .operand = own - 1},
-                 {.count = captures[0], .operand = own, .input = {states(), -1}},
-                 {.count = captures[1], .operand = second, .input = {-1, own - 1}}},
+                 {.what = type::capture, .count = captures[0], .operand = own, .input = {states(), -1}},
+                 {.what = type::capture, .count = captures[1], .operand = second, .input = {-1, own - 1}}},
                 5};
       case kind::cond:
         return {{{.what = type::flag, .count = 1, .operand = 0},
-                 {.count = captures[0], .operand = own, .input = {0, -1}},
-                 {.count = captures[1], .operand = second, .input = {-1, 0}},
+                 {.what = type::capture, .count = captures[0], .operand = own, .input = {0, -1}},
+                 {.what = type::capture, .count = captures[1], .operand = second, .input = {-1, 0}},
                  {.count = outputs, .output = {0, 0}, .result = 0}},
                 4};
       case kind::external:
@@ -118,7 +118,7 @@ struct control_flow {
         return {{{.count = carries, .operand = 0, .result = 0},
                  {.count = scanned, .operand = arguments, .input = {0, -1}},
                  {.what = type::tangent, .count = scanned, .operand = arguments, .input = {scanned, -1}},
-                 {.count = captures[0], .operand = own, .input = {scanned, -1}},
+                 {.what = type::capture, .count = captures[0], .operand = own, .input = {scanned, -1}},
                  {.what = type::tangent, .count = carries, .operand = 0, .output = {0, -1}}},
                 5};
       case kind::custom_vjp:
@@ -127,14 +127,14 @@ struct control_flow {
                  {.count = scanned, .operand = arguments},
                  {.count = residuals, .operand = last, .input = {0, -1}},
                  {.what = type::tangent, .count = carries, .operand = 0, .input = {residuals, -1}},
-                 {.count = captures[0], .operand = own, .input = {residuals, -1}},
+                 {.what = type::capture, .count = captures[0], .operand = own, .input = {residuals, -1}},
                  {.what = type::tangent, .count = scanned, .operand = arguments, .output = {0, -1}}},
                 7};
       case kind::checkpoint: break;
     }
     return {{{.count = carries, .operand = 0, .output = {0, -1}, .result = 0},
              {.count = residuals, .operand = carries, .output = {carries, -1}},
-             {.count = captures[0], .operand = own, .input = {0, -1}}},
+             {.what = type::capture, .count = captures[0], .operand = own, .input = {0, -1}}},
             3};
   }
 

@@ -3,7 +3,7 @@
 // inputs to the outputs. Cost: at most a few nodes for each node of the primal graph.
 #pragma once
 
-#include <tenure/passes/differentiate_control_flow.hpp>
+#include <tenure/passes/loops/derivatives.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -135,7 +135,8 @@ constexpr void push_all(ir::builder& g, const ir::node_id* wrt, const ir::node_i
 #if TENURE_PROFILE_LINES
     const ir::builder::location_scope derivative_of(g, n.location > 0 ? -n.location : n.location);
 #endif
-    if (n.op == ir::opcode::control_flow) push_control_flow(g, id, last, tangent, mark);
+    if (n.op == ir::opcode::control_flow)
+      push_control_flow(g, id, last, tangent, mark, [&](ir::node_id result, ir::node_id found, char of) { tangent[result] = found, mark[result] = of; });
     if (tangent[id] != ir::none || n.op == ir::opcode::control_flow || n.op == ir::opcode::result || n.op == ir::opcode::tuple) continue;
     ops::value in[3];
     bool any = false, is_guarded = false;

@@ -4,15 +4,15 @@
 #pragma once
 
 #include <tenure/passes/algebra.hpp>
-#include <tenure/passes/merge_loops.hpp>
+#include <tenure/passes/loops/merge_loops.hpp>
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/groups.hpp>
 #include <tenure/passes/legalize.hpp>
-#include <tenure/passes/hoist.hpp>
+#include <tenure/passes/loops/hoist.hpp>
 #include <tenure/passes/memory.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/scalarize.hpp>
-#include <tenure/passes/trip_count_one.hpp>
+#include <tenure/passes/loops/trip_count_one.hpp>
 #include <tenure/program/encode.hpp>
 #include <tenure/program/stage.hpp>
 

@@ -2,7 +2,7 @@
 // A body while it is traced: one iteration of a loop, a branch, or the function of one sample.
 #pragma once
 
-#include <tenure/passes/batch.hpp>
+#include <tenure/passes/loops/batch.hpp>
 #include <tenure/transform/tree.hpp>
 
 namespace TENURE_NAMESPACE::detail {

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include <tenure/passes/batch.hpp>
+#include <tenure/passes/loops/batch.hpp>
 #include <tenure/transform/body_trace.hpp>
 #include <tenure/transform/compile.hpp>
 

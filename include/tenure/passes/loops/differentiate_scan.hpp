@@ -5,8 +5,8 @@
 // be one product after the loop, see stacked_products. Pads in the cotangent of a capture move behind the loop, see padded_sums.
 #pragma once
 
-#include <tenure/passes/padded_sums.hpp>
-#include <tenure/passes/reach.hpp>
+#include <tenure/passes/loops/padded_sums.hpp>
+#include <tenure/passes/loops/reach.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 

@@ -4,7 +4,7 @@
 // are NaN, and the products take time. Cost: a sweep over each body, and a few sweeps for a body whose carries reach each other.
 #pragma once
 
-#include <tenure/passes/activity.hpp>
+#include <tenure/passes/loops/activity.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 

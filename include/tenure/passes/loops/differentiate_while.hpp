@@ -5,8 +5,8 @@
 // Cost: the memory of the trip count, the first state and the captured values, from the first loop to the second.
 #pragma once
 
-#include <tenure/passes/liveness.hpp>
-#include <tenure/passes/differentiate_scan.hpp>
+#include <tenure/passes/loops/derived_body.hpp>
+#include <tenure/passes/loops/reach.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -119,6 +119,3 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const reach& r, const 
 }
 
 }  // namespace tenure::passes
-
-// Here, because the two headers need each other: reverse() and forward() differentiate control-flow operations, and those call them for their bodies.
-#include <tenure/passes/differentiate_control_flow.hpp>

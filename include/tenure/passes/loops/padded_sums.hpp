@@ -4,8 +4,8 @@
 // The iteration is then elementwise: it runs as one kernel, and the carries stay in registers.
 #pragma once
 
-#include <tenure/passes/derived_body.hpp>
-#include <tenure/passes/sum_of_others.hpp>
+#include <tenure/passes/loops/derived_body.hpp>
+#include <tenure/passes/loops/sum_of_others.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 

@@ -12,7 +12,7 @@
 // Cost: one node for each node, plus views that move axes, and more nodes for a gather whose indices depend on the sample.
 #pragma once
 
-#include <tenure/passes/activity.hpp>
+#include <tenure/passes/loops/activity.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 

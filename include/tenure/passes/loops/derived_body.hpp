@@ -3,7 +3,7 @@
 // residuals: the values that the primal loop stores in each iteration for its derivative.
 #pragma once
 
-#include <tenure/passes/activity.hpp>
+#include <tenure/passes/loops/activity.hpp>
 #include <tenure/passes/costs.hpp>
 
 namespace TENURE_NAMESPACE::passes {

@@ -3,7 +3,7 @@
 // operands. activity.hpp goes from operands to results. Cost: a sweep over each body, and a few sweeps for a body whose carries need each other.
 #pragma once
 
-#include <tenure/passes/activity.hpp>
+#include <tenure/passes/loops/activity.hpp>
 #include <tenure/passes/costs.hpp>
 
 namespace TENURE_NAMESPACE::passes {

@@ -6,7 +6,7 @@
 // Cost: needs_hoist() is a few sweeps over a graph with loops or branches, and nothing for other graphs. The pass copies all bodies.
 #pragma once
 
-#include <tenure/passes/liveness.hpp>
+#include <tenure/passes/loops/liveness.hpp>
 #include <tenure/passes/differentiate.hpp>
 #include <tenure/passes/simplify.hpp>
 

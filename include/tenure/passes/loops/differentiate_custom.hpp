@@ -7,8 +7,8 @@
 // The rule is for the arguments only. A value that the function captures has its ordinary derivative.
 #pragma once
 
-#include <tenure/passes/derived_body.hpp>
-#include <tenure/passes/reach.hpp>
+#include <tenure/passes/loops/derived_body.hpp>
+#include <tenure/passes/loops/reach.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -177,20 +177,21 @@ constexpr bool is_differentiable(const ir::graph_view& body, const mark_list& in
   return true;
 }
 
-/// Returns the tangent of each result, or none for a result without one. tangent[i] is the tangent of node i, or none, and marks[i] its mark. A rule is
+/// Calls set(i, tangent) for each result i that has a tangent. tangent[i] is the tangent of node i, or none, and marks[i] its mark. A rule is
 /// linear in the tangents, so it is its own derivative along them: where one of them is not always there, this derivative leaves out what it has no
 /// part in. A rule that calls another one or an external function with tangents is computed as it is written, with zeros.
-constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent, const char* marks) {
+template <class Set>
+constexpr void push(ir::builder& g, ir::node_id id, const id_list& tangent, const char* marks, Set set) {
   using kind = ir::control_flow::kind;
   const ir::control_flow c = g.control_flow_at(id);
   const id_list operands = g.operands_of(id);
-  id_list results(c.carries, ir::none);
-  for (int i = 0; i < c.carries; ++i) results[i] = tangent[operands[c.operand_of_result(i)]];
+  const auto of_value = [&](int i) { return tangent[operands[c.operand_of_result(i)]]; };
+  for (int i = 0; i < c.carries; ++i) set(i, of_value(i));
   const auto moves = [&](int i) { return tangent[operands[i]] != ir::none && is_floating_node(g, operands[i]); };
   bool by_rule = false;
   for (int i = c.first_argument(); i < c.first_argument() + c.scanned && !c.is_taken; ++i) by_rule = by_rule || moves(i);
   if (by_rule && c.what == kind::custom_vjp) g.refuse({c.of_results ? ir::diagnostic::kind::forward_extern : ir::diagnostic::kind::forward_custom_vjp});
-  if (!by_rule || c.what != kind::custom_jvp) return results;
+  if (!by_rule || c.what != kind::custom_jvp) return;
   if (c.refused != ir::diagnostic::kind::nothing) g.refuse({c.refused});
   id_list given = arguments_of_rule(g, id, c, operands), wrt, along;
   const int input_count = g.view().body_at(c.bodies[0]).input_count;
@@ -219,13 +220,9 @@ constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent, c
     if (!is_floating_node(g, operands[i])) continue;
     const ir::node_id by_rule_of_result = found[at++];
     if (by_rule_of_result == ir::none) continue;
-    results[i] = results[i] == ir::none ? by_rule_of_result : (ops::value(g, results[i]) + ops::value(g, by_rule_of_result)).id;
+    set(i, of_value(i) == ir::none ? by_rule_of_result : (ops::value(g, of_value(i)) + ops::value(g, by_rule_of_result)).id);
   }
-  return results;
 }
 
 }  // namespace custom_derivatives
 }  // namespace tenure::passes
-
-// reverse() and forward() go through control-flow operations, and control-flow operations through the nodes of their bodies: each header needs the other.
-#include <tenure/passes/differentiate_control_flow.hpp>

@@ -8,25 +8,25 @@
 // Cost of the cotangents: the iterations once backward, and once forward if something needs l_n.
 #pragma once
 
-#include <tenure/passes/liveness.hpp>
-#include <tenure/passes/derived_body.hpp>
-#include <tenure/passes/reach.hpp>
+#include <tenure/passes/loops/liveness.hpp>
+#include <tenure/passes/loops/derived_body.hpp>
+#include <tenure/passes/loops/reach.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
 /// Computes the cotangents of the operands of a reverse_while, given the cotangents of its results, or none.
+template <class Accumulate>
 class cotangents_of_reverse_while {
  public:
-  constexpr cotangents_of_reverse_while(ir::builder& g, ir::node_id id, const reach& r, const char* active, const id_list& cotangents)
-      : g_(g), active_(active), c_(g.control_flow_at(id)), r_(r), operands_(g.operands_of(id)) {
+  constexpr cotangents_of_reverse_while(ir::builder& g, ir::node_id id, const reach& r, const char* active, const id_list& cotangents, Accumulate accumulate)
+      : g_(g), active_(active), accumulate_(accumulate), c_(g.control_flow_at(id)), r_(r), operands_(g.operands_of(id)) {
     for (int i = 0; i < c_.states(); ++i) first_states_.push_back(operands_[c_.carries + i]);
     for (int i = 0; i < c_.carries; ++i)
       if (r_.outputs[i]) first_states_.push_back(cotangents[i] != ir::none ? cotangents[i] : zero(operands_[i]));
   }
 
   /// Calls accumulate(operand, cotangent) for the carries: operand c_n and its cotangent l_n.
-  template <class Accumulate>
-  constexpr void of_carries(Accumulate accumulate) {
+  constexpr void of_carries() {
     bool any = false;
     for (int i = 0; i < c_.carries; ++i) any = any || (r_.outputs[i] && active_[operands_[i]]);
     if (!any) return;
@@ -53,14 +53,13 @@ class cotangents_of_reverse_while {
     const ir::node_id last = g_.add_control_flow(loop, all);
     for (int i = 0, at = c_.states(); i < c_.carries; ++i) {
       if (!r_.outputs[i]) continue;
-      if (active_[operands_[i]]) accumulate(operands_[i], g_.result(last, at));
+      if (active_[operands_[i]]) accumulate_(operands_[i], g_.result(last, at));
       ++at;
     }
   }
 
   /// Calls accumulate(operand, cotangent) for the first states and the captures.
-  template <class Accumulate>
-  constexpr void of_states_and_captures(Accumulate accumulate) {
+  constexpr void of_states_and_captures() {
     id_list wanted;
     for (int i = 0; i < c_.states(); ++i)
       if (r_.of_first[i]) wanted.push_back(operands_[c_.carries + i]);
@@ -116,7 +115,7 @@ class cotangents_of_reverse_while {
     back.captures[0] = all.size() - before;
     for (const ir::node_id x : captured) all.push_back(x);
     const ir::node_id loop = g_.add_control_flow(back, all);
-    for (int k = 0; k < wanted.size(); ++k) accumulate(wanted[k], g_.result(loop, c_.carries + k));
+    for (int k = 0; k < wanted.size(); ++k) accumulate_(wanted[k], g_.result(loop, c_.carries + k));
   }
 
  private:
@@ -163,6 +162,7 @@ class cotangents_of_reverse_while {
 
   ir::builder& g_;
   const char* active_;
+  Accumulate accumulate_;
   ir::control_flow c_;
   reach r_;
   id_list operands_, first_states_;
@@ -170,65 +170,9 @@ class cotangents_of_reverse_while {
 
 template <class Accumulate>
 constexpr void pull_reverse_while(ir::builder& g, ir::node_id id, const reach& r, const char* active, const id_list& cotangents, Accumulate accumulate) {
-  cotangents_of_reverse_while all(g, id, r, active, cotangents);
-  all.of_carries(accumulate);
-  all.of_states_and_captures(accumulate);
-}
-
-/// Appends a reverse_while of (carries, tangents of the carries) over (states, tangents of the states). tangent[i] is the tangent of node i.
-/// Returns the tangents of the results of reverse_while `id`, or none.
-constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char* active, const id_list& tangent) {
-  const ir::control_flow c = g.control_flow_at(id);
-  const flow f = flow_through<by_derivative>(g.view(), id, active);
-  const id_list operands = g.operands_of(id);
-  const int own = c.own_operands();
-  const auto tangent_of_operand = [&](int i) {
-    const ir::node_id x = operands[i];
-    return active[x] ? tangent[x] : g.constant(g[x].type, g[x].shape, 0);
-  };
-  ir::control_flow both{.what = c.what};
-  id_list all;
-  const auto add = [&](int from, int to) {
-    for (int i = from; i < to; ++i) all.push_back(operands[i]);
-    for (int i = from; i < to; ++i)
-      if (f.inputs(1)[i]) all.push_back(tangent_of_operand(i));
-  };
-  add(0, c.carries);
-  both.carries = all.size();
-  add(c.carries, c.carries + c.states());
-  all.push_back(operands[own - 1]);
-  both.scanned = all.size() - both.carries;
-  int first_capture = own;
-  for (int b = 0; b < 2; ++b) {
-    derived_body body(g, c.bodies[b]);
-    const int own_inputs = c.own_inputs(b), returned = b == 0 ? c.states() : c.carries;
-    inputs_with_tangents taken;
-    id_list values, outputs;
-    body.take(taken, 0, returned, f.inputs(b));
-    body.take(taken, returned, own_inputs, f.inputs(b));
-    for (int j = 0; j < c.captures[b]; ++j) {
-      const ir::node_id operand = operands[first_capture + j];
-      body.take_capture(taken, operand, active[operand] ? tangent[operand] : ir::none, active[operand]);
-    }
-    body.inline_body(taken.given);
-    for (int i = 0; i < returned; ++i) values.push_back(body.output(i));
-    id_list found(returned, ir::none);
-    forward(g, taken.wrt.data(), taken.tangents.data(), taken.wrt.size(), values.data(), returned, found.data(), taken.marks.data());
-    for (const ir::node_id v : values) outputs.push_back(v);
-    for (int i = 0; i < returned; ++i)
-      if (f.inputs(b)[i]) outputs.push_back(found[i] != ir::none ? found[i] : body.zero_like(values[i]));
-    const int before = all.size();
-    both.bodies[b] = body.outline(taken.inputs, outputs, all);
-    both.captures[b] = all.size() - before;
-    first_capture += c.captures[b];
-  }
-  const ir::node_id derived = g.add_control_flow(both, all);
-  id_list results;
-  for (int i = 0, at = c.carries; i < c.carries; ++i) results.push_back(f.results[i] ? g.result(derived, at++) : ir::none);
-  return results;
+  cotangents_of_reverse_while all(g, id, r, active, cotangents, accumulate);
+  all.of_carries();
+  all.of_states_and_captures();
 }
 
 }  // namespace tenure::passes
-
-// Here, because the two headers need each other: reverse() and forward() differentiate control-flow operations, and those call them for their bodies.
-#include <tenure/passes/differentiate_control_flow.hpp>
