@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <tenure/passes/join.hpp>
+#include <tenure/passes/legalize.hpp>
 #include <tenure/passes/materialize.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/scalarize.hpp>
@@ -70,6 +71,30 @@ TEST_CASE("Law: cse keeps the meaning, is idempotent, and never adds nodes") {
     const std::string wrong = exact_difference(reference_of(seed, g, s.arguments), reference_of(seed, once.view(), s.arguments));
     if (!wrong.empty()) FAIL(report(seed, "cse", wrong, g, once.view()));
   }
+}
+
+TEST_CASE("Law: legalize keeps every bit; afterwards only casts between a narrow type and its lane compute with a narrow type") {
+  int narrow = 0;
+  for (std::uint64_t seed = 0; seed < graphs / 2; ++seed) {
+    options o = options_of(seed);
+    o.narrow = true;
+    o.extreme = seed % 4 == 0;
+    const sample s = random_sample(seed, o);
+    const ir::graph_view g = s.graph.view();
+    const ir::builder legal = passes::legalize(g);
+    require_valid(seed, "legalize", legal.view());
+    narrow += passes::needs_legalize(g);
+    for (ir::node_id id = 0; id < legal.count(); ++id) {
+      const ir::node& n = legal[id];
+      bool is_narrow = passes::is_narrow(n.type);
+      for (int k = 0; k < n.arity; ++k) is_narrow = is_narrow || passes::is_narrow(legal[n.in[k]].type);
+      const bool is_legal = n.op == ir::opcode::cast ? tenure::lane_of(n.type) == tenure::lane_of(legal[n.in[0]].type) : !passes::computes(n.op);
+      if (is_narrow && !is_legal) FAIL(report(seed, "legalize", "node " + std::to_string(id) + " computes with a narrow type", g, legal.view()));
+    }
+    const std::string wrong = exact_difference(reference_of(seed, g, s.arguments), reference_of(seed, legal.view(), s.arguments));
+    if (!wrong.empty()) FAIL(report(seed, "legalize", wrong, g, legal.view()));
+  }
+  CHECK(narrow > static_cast<int>(graphs / 4));
 }
 
 TEST_CASE("Law: algebra keeps infinities and NaN in their places, keeps values up to rounding, and is idempotent") {

@@ -39,6 +39,7 @@ struct options {
   bool steady = false;     // no condition or index depends on floating values, so that differences do not cross where it changes
   int pair = -1;          // if not -1: a part, times `parts`, and the part that stands in a body of it
   int seldom = -1;        // if not -1: one of `seldom_made` at the end, which the steps make seldom or not at all
+  bool narrow = false;     // half of the floating arguments are bfloat16
   bool extreme = false;   // arguments of the largest, the smallest, infinite and NaN elements too
 };
 
@@ -214,7 +215,8 @@ class generator {
     if (o_.smooth || o_.floating) return dtype::float64;
     static constexpr dtype types[] = {dtype::float64, dtype::float64, dtype::float32, dtype::float32, dtype::float64,
                                       dtype::int32,   dtype::int64,   dtype::boolean, dtype::float32};
-    return types[dice_.below(9)];
+    const dtype type = types[dice_.below(9)];
+    return o_.narrow && tenure::is_floating(type) && dice_.chance(0.5) ? dtype::bfloat16 : type;
   }
   int random_rank() {
     static constexpr int ranks[] = {0, 1, 1, 2, 2, 2, 2, 3, 3, 4};
@@ -233,7 +235,7 @@ class generator {
   template <class T>
   T extreme_number() {
     using limits = std::numeric_limits<T>;
-    const T edges[] = {limits::max(), limits::max() / 3, limits::min(), limits::denorm_min(), limits::epsilon(), 1 / limits::min() / 8, limits::infinity(), limits::quiet_NaN(), T(0), T(1)};
+    const T edges[] = {limits::max(), T(limits::max() / 3), limits::min(), limits::denorm_min(), limits::epsilon(), T(1 / limits::min() / 8), limits::infinity(), limits::quiet_NaN(), T(0), T(1)};
     // Infinities and NaN seldom: what they reach tells nothing more.
     const T edge = edges[dice_.chance(0.8) ? dice_.below(6) : dice_.below(10)];
     return dice_.chance(0.5) ? edge : -edge;
@@ -244,7 +246,7 @@ class generator {
     const bool holds_nan = !o_.smooth && !o_.floating && dice_.chance(0.02);
     tenure::visit_dtype(type, [&]<class T>(tenure::element_tag<T>) {
       for (std::int64_t i = 0; i < a.size(); ++i)
-        if constexpr (std::is_floating_point_v<T>)
+        if constexpr (tenure::number::is_floating<T>)
           a.as<T>()[i] = dice_.chance(edges) ? extreme_number<T>() : holds_nan && dice_.chance(0.1) ? std::numeric_limits<T>::quiet_NaN() : static_cast<T>(random_number());
         else if constexpr (std::is_same_v<T, bool>) a.as<T>()[i] = dice_.chance(0.5);
         else a.as<T>()[i] = static_cast<T>(dice_.below(19) - 9);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <tenure/passes/join.hpp>
+#include <tenure/passes/legalize.hpp>
 #include <tenure/passes/overwrite.hpp>
 #include <tenure/passes/recompute.hpp>
 
@@ -22,7 +23,7 @@ constexpr std::uint64_t graphs = 16000 / share;
 
 /// The graph that program.hpp schedules.
 ir::builder finished(const ir::graph_view& traced) {
-  const ir::builder live = passes::dead_code(traced);
+  const ir::builder legal = passes::legalize(traced), live = passes::dead_code(legal.view());
   const ir::builder simple = passes::algebra(live.view());
   const ir::builder small = passes::dead_code(simple.view());
   const ir::builder joined = passes::join(small.view());
@@ -31,7 +32,7 @@ ir::builder finished(const ir::graph_view& traced) {
 }
 
 options options_of(std::uint64_t seed) {
-  return {.nodes = 4 + static_cast<int>(seed % 37), .symbols = seed % 3 == 0, .strided = seed % 2 == 0};
+  return {.nodes = 4 + static_cast<int>(seed % 37), .symbols = seed % 3 == 0, .strided = seed % 2 == 0, .narrow = seed % 4 == 3};
 }
 
 }  // namespace

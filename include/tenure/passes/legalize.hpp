@@ -2,8 +2,8 @@
 // Element types that are only a format in memory, such as bfloat16. An operation on them becomes casts of its operands to the type of a lane, the
 // operation in that type, and a cast of its result, which rounds. The casts are loads, stores and roundings of a fused kernel, so values stay in
 // registers. Views, gathers and other operations that only move elements keep the narrow type.
-// Law: after legalize only casts between a narrow type and its lane compute with a narrow type. Each operation is rounded once, as it is written: a sum
-// or a product of matrices is rounded after its last addition.
+// Law: legalize keeps every bit; afterwards only casts between a narrow type and its lane compute with a narrow type. Each operation is rounded once, as
+// it is written: a sum or a product of matrices is rounded after its last addition.
 // Cost: one sweep. The pass is skipped for graphs without such types.
 #pragma once
 
