@@ -44,9 +44,9 @@ std::string text(const ir::body& b) {
 /// A loop, a branch or a custom derivative. No graph here calls a function.
 std::string text(const ir::control_flow& c) {
   std::ostringstream s;
-  s << "{.what = static_cast<ir::control-flow operation::kind>(" << static_cast<int>(c.what) << "), .reverse = " << text(c.reverse) << ", .counts = " << text(c.counts)
+  s << "{.what = static_cast<ir::control_flow::kind>(" << static_cast<int>(c.what) << "), .reverse = " << text(c.reverse) << ", .counts = " << text(c.counts)
     << ", .counts_iterations = " << text(c.counts_iterations) << ", .of_results = " << text(c.of_results) << ", .is_taken = " << text(c.is_taken) << ", .carries = " << c.carries << ", .scanned = " << c.scanned
-    << ", .kept = " << c.kept << ", .captures = {" << c.captures[0] << ", " << c.captures[1] << "}, .bodies = {" << c.bodies[0] << ", " << c.bodies[1] << "}, .length = " << number(c.length)
+    << ", .residuals = " << c.residuals << ", .captures = {" << c.captures[0] << ", " << c.captures[1] << "}, .bodies = {" << c.bodies[0] << ", " << c.bodies[1] << "}, .length = " << number(c.length)
     << ", .refused = static_cast<ir::diagnostic::kind>(" << static_cast<int>(c.refused) << ")}";
   return s.str();
 }
@@ -89,7 +89,7 @@ void write(std::ostream& out, std::uint64_t seed) {
   inner += ", " + table(out, "ir::node_id", "body_outputs", g.inner.outputs, g.inner.output_count);
   inner += ", " + table(out, "ir::bound", "body_bounds", g.inner.bounds, g.inner.bound_count);
   inner += ", " + table(out, "ir::body", "bodies", g.inner.bodies, g.inner.count);
-  inner += ", " + table(out, "ir::control-flow operation", "control-flow operations", g.inner.control_flows, g.inner.control_flow_count);
+  inner += ", " + table(out, "ir::control_flow", "control_flows", g.inner.control_flows, g.inner.control_flow_count);
   out << "  static constexpr ir::builder trace() { return " << (is_gradient(seed) ? "fuzz::with_cotangents" : "passes::dead_code") << "({" << view << ", " << g.input_count << ", {}, {" << inner << "}, false, " << text(samples_of(g)) << "}); }\n};\n"
       << "TEST_CASE(\"random program " << seed << "\") { fuzz::check<graph_" << seed << ">(" << seed << "); }\n\n";
 }
