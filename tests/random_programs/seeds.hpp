@@ -60,7 +60,7 @@ inline sample written_of(std::uint64_t seed) {
   if (is_gradient(seed)) return function_of(seed);
   const bool loops = seed % 8 == 1;
   if (!loops)
-    return grown(rule_generator(seed, {.nodes = 6 + static_cast<int>(seed % 23), .symbols = seed % 3 == 0, .strided = seed % 2 == 0, .long_rows = true, .seldom = static_cast<int>(seed / 2 % seldom_made)}));
+    return grown(rule_generator(seed, {.nodes = 6 + static_cast<int>(seed % 23), .symbols = seed % 3 == 0, .strided = seed % 2 == 0, .long_rows = true, .seldom = static_cast<int>(seed / 2 % seldom_made), .narrow = seed % 4 == 3}));
   for (std::uint64_t other = seed;; other += 1000000) {
     const options o{.nodes = 4 + static_cast<int>(seed % 9), .symbols = seed % 3 == 0, .strided = seed % 16 == 1, .long_rows = true, .control_flows = true, .whiles = true};
     sample s = random_sample(other, o);
