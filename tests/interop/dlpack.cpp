@@ -131,6 +131,17 @@ TEST_CASE("strides, offsets and the older struct") {
   CHECK(back.data() == x.data());
 }
 
+TEST_CASE("bfloat16 is lent and borrowed as DLPack's bfloat16") {
+  STATIC_REQUIRE(static_cast<int>(dlpack::type_of<tn::bfloat16>.code) == 4);
+  STATIC_REQUIRE(dlpack::type_of<tn::bfloat16>.bits == 16);
+  tn::tensor<tn::bfloat16, shape<2>> x{1, -2.5};
+  auto lent = tn::to_dlpack(x);
+  const auto back = tn::from_dlpack<tn::bfloat16, shape<2>>(std::move(lent));
+  CHECK(back(1) == -2.5f);
+  lender of_floats;
+  CHECK_THROWS_AS((tn::from_dlpack<tn::bfloat16, shape<2, 3>>(&of_floats.m)), tn::shape_error);
+}
+
 TEST_CASE("read-only memory gives a read-only tensor or none") {
   lender from;
   from.m.flags = dlpack::managed_tensor::read_only;

@@ -390,6 +390,21 @@ with numpy.load("large.npz") as z: print(z["w"].tolist())
 )") == "large.npy 4294967441 4294967441 0\nw.npy 152 152 " + std::to_string(second.offset) + "\n[[1.5, -2.0, 3.0], [4.0, 5.0, 6.0]]\n");
 }
 
+TEST_CASE("bfloat16 is two bytes, as NumPy writes the type of ml_dtypes") {
+  const folder here;
+  const std::uint16_t one_and_two[] = {0x3f80, 0x4000};
+  const std::vector<std::int64_t> shape{2};
+  npz::write_npy(here.path / "a.npy", {"", "<V2", shape, std::as_bytes(std::span(one_and_two))});
+  const npz::array back = npz::read_npy(here.path / "a.npy");
+  CHECK(back.dtype == "<V2");
+  CHECK(std::memcmp(back.bytes.data(), one_and_two, 4) == 0);
+  CHECK(npz::read_npy(here.put("b.npy", npy("{'descr': '|V2', 'fortran_order': False, 'shape': (2,), }", 4))).dtype == "<V2");
+  NEEDS_NUMPY();
+  CHECK(numpy_says(here, R"(import numpy
+a = numpy.load("a.npy")
+print(a.dtype, a.view("<u2").tolist()))") == "|V2 [16256, 16384]\n");
+}
+
 TEST_CASE("headers that other programs write") {
   const folder here;
   const auto shape_of = [&](const char* header, std::size_t data) {

@@ -49,6 +49,13 @@ TEST_CASE("integers, bools, special values and scalars") {
   CHECK(text(zeros<float>(shape<0, 3>{})) == "[]\ntensor<float32, 0x3, owning>");
 }
 
+TEST_CASE("bfloat16 has the fewest digits that read back as the same number") {
+  using tenure::bfloat16;
+  CHECK(text(tensor<bfloat16, shape<3>>{0.1, -25.6, 3.14159}) == "[  0.1  -25.6    3.14]\ntensor<bfloat16, 3, owning>");
+  CHECK(text(tensor<bfloat16, shape<2>>{1e-8, 3e38}) == "[1.e-08 3.e+38]\ntensor<bfloat16, 2, owning>");
+  CHECK(text(tensor<bfloat16, shape<>>(1.0 / 3)) == "0.334\ntensor<bfloat16, scalar, owning>");
+}
+
 TEST_CASE("the last line says ownership, role and access") {
   auto w = variable<float, shape<2>>{1, 2};
   CHECK(text(w) == "[1. 2.]\ntensor<float32, 2, owning, leaf>");
