@@ -57,8 +57,10 @@ struct graph_view {
   constexpr const extents& shape_of(node_id id) const { return shapes[nodes[id].shape]; }
 
   constexpr const control_flow& control_flow_of(const node& n) const { return inner.control_flows[n.attr]; }
-  /// The control-flow operation of node `id`, or null for another node.
-  constexpr const control_flow* find_control_flow(node_id id) const { return nodes[id].op == opcode::control_flow ? &inner.control_flows[nodes[id].attr] : nullptr; }
+  /// The control-flow operation of node `id`, or null for another node and for none.
+  constexpr const control_flow* find_control_flow(node_id id) const {
+    return id >= 0 && nodes[id].op == opcode::control_flow ? &inner.control_flows[nodes[id].attr] : nullptr;
+  }
   constexpr int results_of(const control_flow& c) const {
     return c.is_custom_derivative() ? c.carries : inner.bodies[c.body_of_results()].output_count + c.counts_iterations;
   }
