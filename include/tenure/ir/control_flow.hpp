@@ -150,7 +150,8 @@ struct control_flow {
   constexpr int printed_bodies() const { return what == kind::external || bodies[0] < 0 ? 0 : body_count(); }
 
   /// The body whose outputs are the results. With counts_iterations a while_loop has one more result, which is not an output of a body.
-  constexpr int body_of_results() const { return bodies[what == kind::while_loop || what == kind::reverse_while ? 1 : 0]; }
+  constexpr int number_of_results_body() const { return what == kind::while_loop || what == kind::reverse_while ? 1 : 0; }
+  constexpr int body_of_results() const { return bodies[number_of_results_body()]; }
   /// reverse_while: the number of states.
   constexpr int states() const { return scanned - 1; }
   /// The inputs of a body before its captures are own_inputs(body) operands, from operand first_input(body) on. The number of the iteration

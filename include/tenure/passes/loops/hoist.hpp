@@ -56,14 +56,17 @@ constexpr mark_list hoisted(const ir::graph_view& g, node_id first, int own) {
 }
 
 /// Whether nodes from `first` on, or bodies of their control-flow operations, check indices. A loop with checks must run, even if nothing reads its results.
-constexpr bool has_checks(const ir::graph_view& g, node_id first = 0) {
+constexpr bool has_checks(const ir::graph_view& g, node_id first = 0);
+constexpr bool has_checks_in_bodies(const ir::graph_view& g, const ir::control_flow& c) {
+  for (const int b : c.bodies)
+    if (b >= 0 && has_checks(g.body_at(b))) return true;
+  return false;
+}
+constexpr bool has_checks(const ir::graph_view& g, node_id first) {
   for (int i = 0; i < g.bound_count; ++i)
     if (!g.bounds[i].is_checked && g.bounds[i].indices >= first) return true;
-  for (node_id id = first; id < g.count && g.inner.bound_count > 0; ++id) {
-    if (g[id].op != ir::opcode::control_flow) continue;
-    for (const int b : g.control_flow_of(g[id]).bodies)
-      if (b >= 0 && has_checks(g.body_at(b))) return true;
-  }
+  for (node_id id = first; id < g.count && g.inner.bound_count > 0; ++id)
+    if (const ir::control_flow* const c = g.find_control_flow(id); c != nullptr && has_checks_in_bodies(g, *c)) return true;
   return false;
 }
 constexpr bool is_bounded(const ir::graph_view& g, node_id id) {
@@ -79,35 +82,36 @@ constexpr bool can_stand_for(const ir::graph_view& g, const ir::node& start, nod
 /// Whether all slices of a stacked result are one value from before the loop. y is the output of the body that is stacked.
 constexpr bool is_stack_of_one(const ir::node& y, bool is_captured) { return is_captured || y.op == ir::opcode::constant; }
 
+/// Whether one carry stays even if all are the same in each iteration.
+constexpr bool keeps_a_carry(const ir::control_flow& c) { return c.what == ir::control_flow::kind::while_loop; }
+
 /// Finds out whether hoist() changes a graph.
 class hoist_search {
-  using kind = ir::control_flow::kind;
-
  public:
   static constexpr bool finds(const ir::graph_view& g, const mark_list& outputs) {
     const liveness d = liveness_of(g, outputs);
     for (node_id id = 0; id < g.count; ++id)
-      if (d.nodes[id] && g[id].op == ir::opcode::control_flow && finds(g, id, d)) return true;
+      if (d.nodes[id] && g.find_control_flow(id) != nullptr && finds(g, id, d)) return true;
     return false;
   }
 
  private:
   static constexpr bool finds(const ir::graph_view& g, node_id id, const liveness& d) {
     const ir::control_flow& c = g.control_flow_of(g[id]);
-    if (c.is_custom_derivative() || c.what == kind::external) return false;
+    if (!c.runs_bodies()) return false;
     const liveness_of_bodies needed = liveness_of(g, c, d.results, d.first_result[id]);
-    const bool loops = c.what != kind::cond;
-    for (int b = 0; b < 2; ++b) {
-      if (c.bodies[b] < 0) continue;
+    const ir::port_list ports = g.ports_of(c);
+    for (const ir::port_group& p : ports)
+      for (int i = 0; i < p.count && p.operand >= 0 && p.what != ir::port_group::type::capture; ++i)
+        if (!needed.operands[p.operand + i]) return true;
+    for (int b = 0; b < c.body_count(); ++b) {
       const ir::graph_view body = g.body_at(c.bodies[b]);
       for (int i = 0; i < body.output_count; ++i)
         if (!needed.outputs(b)[i]) return true;
-      for (int i = c.carries; c.what == kind::scan && i < c.own_inputs(b); ++i)
-        if (!needed.inputs(b)[i]) return true;
-      if (loops && (hoists(body, needed.outputs(b), c.own_inputs(b) + c.counts) || stays_the_same(g, id, b, body))) return true;
+      if (c.is_loop() && hoists(body, needed.outputs(b), first_capture(ports, b))) return true;
       if (finds(body, needed.outputs(b))) return true;
     }
-    return false;
+    return c.is_loop() && stays_the_same(g, id, ports);
   }
   static constexpr bool hoists(const ir::graph_view& body, const mark_list& outputs, int own) {
     const mark_list is_hoisted = hoisted(body, 0, own);
@@ -117,31 +121,38 @@ class hoist_search {
       if (is_hoisted[id] && d.nodes[id]) return true;
     return false;
   }
+  /// The first input of body b that is a capture.
+  static constexpr int first_capture(const ir::port_list& ports, int b) {
+    int first = 0;
+    for (const ir::port_group& p : ports)
+      if (p.what == ir::port_group::type::capture && p.input[b] >= 0) first = p.input[b];
+    return first;
+  }
   /// Whether a carry, a stacked result or a scanned operand is the same in all iterations.
-  static constexpr bool stays_the_same(const ir::graph_view& g, node_id id, int b, const ir::graph_view& body) {
+  static constexpr bool stays_the_same(const ir::graph_view& g, node_id id, const ir::port_list& ports) {
     const ir::control_flow& c = g.control_flow_of(g[id]);
-    const bool is_while = c.what == kind::while_loop;
-    if (body.output_count == 0 || (is_while && b == 0) || c.what == kind::reverse_while) return false;
+    const int b = c.number_of_results_body();
+    const ir::graph_view body = g.body_at(c.bodies[b]);
     id_list operands;
     ir::for_each_operand(g.nodes, g[id].in[0], [&](node_id operand) { operands.push_back(operand); });
-    const bool runs_anyway = has_checks(body) || (is_while && has_checks(g.body_at(c.bodies[0])));
+    const bool runs_anyway = has_checks_in_bodies(g, c);
     int same = 0;
-    for (int i = 0; i < body.output_count && !runs_anyway; ++i) {
-      const node_id y = body.outputs[i];
-      const bool is_input = body[y].op == ir::opcode::input;
-      if (i < c.carries) same += is_input && body[y].attr == i && can_stand_for(body, g[operands[i]], y);
-      else if (is_stack_of_one(body[y], is_input && body[y].attr >= c.own_inputs(0) + c.counts)) return true;
-    }
-    if (same > (is_while && same == c.carries)) return true;  // a while_loop keeps at least one carry
-    if (c.what != kind::scan) return false;
-    for (int i = c.carries; i < c.own_operands(); ++i)
-      if (is_same_in_each_iteration(g, operands[i]) && !is_bounded(body, input_of_body(body, i))) return true;
-    return false;
+    for (const ir::port_group& p : ports)
+      for (int i = 0; i < p.count; ++i) {
+        if (p.what == ir::port_group::type::slice && p.operand >= 0 && is_same_in_each_iteration(g, operands[p.operand + i]) && !is_bounded(body, input_of_body(body, p.input[b] + i)))
+          return true;
+        if (p.output[b] < 0 || runs_anyway) continue;
+        const node_id y = body.outputs[p.output[b] + i];
+        const bool is_input = body[y].op == ir::opcode::input;
+        if (p.operand >= 0) same += is_input && body[y].attr == p.input[b] + i && can_stand_for(body, g[operands[p.operand + i]], y);
+        else if (is_stack_of_one(body[y], is_input && body[y].attr >= first_capture(ports, b))) return true;
+      }
+    return same > (keeps_a_carry(c) && same == c.carries);
   }
 };
 
 class hoist_pass {
-  using kind = ir::control_flow::kind;
+  using type = ir::port_group::type;
 
  public:
   constexpr explicit hoist_pass(const ir::graph_view& g) : g_(g), out_(g) {}
@@ -172,11 +183,11 @@ class hoist_pass {
       if (!d.nodes[id]) continue;
       const ir::node& n = g[id];
       if (renamed[id] == none) {
-        const bool is_made = n.op == ir::opcode::result || n.op == ir::opcode::control_flow;
+        const bool is_made = n.op == ir::opcode::result || g.find_control_flow(id) != nullptr;
         const ir::node& made_by = n.op == ir::opcode::result ? g[n.in[0]] : n;
-        const bool is_rewritten = is_made && g.control_flow_of(made_by).what != kind::external;
+        const bool is_rewritten = is_made && (g.control_flow_of(made_by).runs_bodies() || g.control_flow_of(made_by).is_custom_derivative());
         if (!is_rewritten) renamed[id] = out_.append(with_renamed_operands(n, renamed));
-        else if (n.op == ir::opcode::control_flow) rewrite(g, id, d, renamed, results);
+        else if (n.op != ir::opcode::result) rewrite(g, id, d, renamed, results);
         else if (g.control_flow_of(made_by).is_custom_derivative()) renamed[id] = renamed[value_of_custom(g, n)];
         else renamed[id] = results[d.first_result[n.in[0]] + static_cast<int>(n.attr)];
       }
@@ -195,156 +206,82 @@ class hoist_pass {
     const int first = d.first_result[id];
     id_list operands;
     ir::for_each_operand(g.nodes, g[id].in[0], [&](node_id operand) { operands.push_back(renamed[operand]); });
-    const liveness_of_bodies needed = liveness_of(g, c, d.results, first);
-    const bool counts_iterations = c.counts_iterations && d.results[first + c.carries];
-    const id_list made = rewritten(g, c, needed, operands, counts_iterations);
+    const id_list made = rewritten(g, c, liveness_of(g, c, d.results, first), operands, c.counts_iterations && d.results[first + c.carries]);
     for (int i = 0; i < made.size(); ++i) results[first + i] = made[i];
   }
-  constexpr id_list rewritten(const ir::graph_view& g, const ir::control_flow& c, const liveness_of_bodies& needed, const id_list& operands,
-                              bool counts_iterations) {
-    if (c.what == kind::scan) return scan(g, c, needed, operands);
-    if (c.what == kind::while_loop) return while_loop(g, c, needed, operands, counts_iterations);
-    if (c.what == kind::cond) return cond(g, c, needed, operands);
-    return reverse_while(g, c, needed, operands);
-  }
 
-  constexpr id_list scan(const ir::graph_view& g, ir::control_flow c, const liveness_of_bodies& needed, const id_list& operands) {
-    const ir::graph_view body = g.body_at(c.bodies[0]);
-    const int carries = c.carries, own_operands = c.own_operands();
-    id_list own(own_operands + c.counts, none), all, captured;
-    for (int i = carries; i < own_operands; ++i) {
-      if (!needed.inputs(0)[i]) continue;
-      const node_id input = input_of_body(body, i);
-      if (!is_bounded(body, input)) own[i] = same_in_each_iteration(out_, operands[i], body[input].shape);
+  /// Appends the smaller loop or branch. Returns its results, or none for a result that is not needed. Nothing is hoisted out of a branch, because the
+  /// branch may not be taken.
+  constexpr id_list rewritten(const ir::graph_view& g, const ir::control_flow& from, const liveness_of_bodies& needed, const id_list& operands, bool counts_iterations) {
+    const ir::port_list ports = g.ports_of(from);
+    const int of_results = from.number_of_results_body();
+    ir::control_flow c = from;
+    mark_list is_left = needed.operands;
+    id_list given = operands, results(g.results_of(c), none), captured[2];
+    ir::array<ir::node> same(results.size());  // for stacked results with equal slices: a constant or a broadcast of the slice
+    written_body w;
+    for (const ir::port_group& p : ports)
+      for (int i = 0; i < p.count && p.what == type::slice && p.operand >= 0; ++i) {
+        const ir::graph_view body = g.body_at(c.bodies[0]);
+        const node_id input = input_of_body(body, p.input[0] + i);
+        if (!is_left[p.operand + i] || is_bounded(body, input)) continue;
+        const node_id slice = same_in_each_iteration(out_, operands[p.operand + i], body[input].shape);
+        if (slice != none) given[p.operand + i] = slice, is_left[p.operand + i] = 0;
+      }
+    for (int k = 0; k < c.body_count(); ++k) {
+      const int b = keeps_a_carry(from) ? 1 - k : k;  // a condition comes last, because it reads the carries that are left
+      const ir::graph_view body = g.body_at(from.bodies[b]);
+      const node_id first = out_.count();
+      id_list own, captures;
+      for (const ir::port_group& p : ports)
+        for (int i = 0; i < p.count && p.input[b] >= 0; ++i)
+          if (p.what == type::capture) captures.push_back(operands[p.operand + i]);
+          else own.push_back(p.operand < 0 || is_left[p.operand + i] ? input_like(body, p.input[b] + i) : given[p.operand + i]);
+      written_body now = write(body, needed.outputs(b), own, captures, first);
+      const bool runs_anyway = has_checks(out_.view(), first) || (c.body_count() == 2 && has_checks(g.body_at(from.bodies[1 - b])));
+      bool varies = !keeps_a_carry(c);
+      const auto for_each_carry = [&](auto f) {
+        for (const ir::port_group& p : ports)
+          for (int i = 0; i < p.count && p.operand >= 0 && p.output[b] >= 0 && p.result >= 0; ++i) f(p.operand + i, p.input[b] + i, p.result + i);
+      };
+      for_each_carry([&](int operand, int input, int) { varies = varies || (is_left[operand] && !stays_the_same(now, input, operands[operand])); });
+      for_each_carry([&](int operand, int input, int result) {
+        if (runs_anyway || !stays_the_same(now, input, operands[operand])) return;
+        if (varies) capture(now, input, results[result] = operands[operand]), is_left[operand] = 0;
+        varies = true;
+      });
+      if (c.is_loop()) hoist_from(now);
+      for (const ir::port_group& p : ports)
+        for (int i = 0; i < p.count && p.what == type::slice && p.result >= 0; ++i) {
+          const node_id y = now.outputs[p.output[b] + i];
+          if (runs_anyway || y == none || !is_stack_of_one(out_[y], y < now.first)) continue;
+          same[p.result + i] = y < now.first ? unary_node(ir::opcode::broadcast, y) : out_[y];
+          now.outputs[p.output[b] + i] = none;
+          results[p.result + i] = 0;
+        }
+      c.bodies[b] = outline(now, captured[b]);
+      if (b == of_results) w = now;
     }
-    const node_id first = out_.count();
-    for (int i = 0; i < own.size(); ++i) {
-      const bool is_needed = i < carries ? needed.outputs(0)[i] != 0 : i >= own_operands || needed.inputs(0)[i];
-      if (is_needed && own[i] == none) own[i] = input_like(body, i);
-    }
-    written_body w = write(body, needed.outputs(0), own, part(operands, own_operands, c.captures[0]), first);
-    id_list results(body.output_count, none);
-    const bool runs_anyway = has_checks(out_.view(), w.first);
-    for (int i = 0; i < carries; ++i)
-      if (!runs_anyway && stays_the_same(w, i, operands[i])) capture(w, i, results[i] = operands[i]);
-    hoist_from(w);
-
-    ir::array<ir::node> same(body.output_count);  // for stacked results with equal slices: a constant or a broadcast of the slice
-    for (int i = carries; i < body.output_count; ++i) {
-      const node_id y = w.outputs[i];
-      if (runs_anyway || y == none || !is_stack_of_one(out_[y], y < w.first)) continue;
-      same[i] = y < w.first ? unary_node(ir::opcode::broadcast, y) : out_[y];
-      w.outputs[i] = none;
-      results[i] = 0;
-    }
+    id_list all;
     c.carries = c.scanned = 0;
-    for (int i = 0; i < own_operands; ++i) {
-      if (w.own[i] < w.first) continue;
-      all.push_back(operands[i]);
-      ++(i < carries ? c.carries : c.scanned);
-    }
-    c.bodies[0] = outline(w, captured);
-    c.captures[0] = add(all, captured);
+    for (const ir::port_group& p : ports)
+      for (int i = 0; i < p.count && p.operand >= 0 && p.what != type::capture; ++i) {
+        if (!is_left[p.operand + i]) continue;
+        all.push_back(operands[p.operand + i]);
+        if (c.is_loop()) ++(p.result >= 0 ? c.carries : c.scanned);
+      }
+    for (int b = 0; b < c.body_count(); ++b) c.captures[b] = add(all, captured[b]);
+    c.counts_iterations = counts_iterations;
     const node_id loop = has_outputs(w) ? out_.add_control_flow(c, all) : none;
     int position = 0;
-    for (int i = 0; i < body.output_count; ++i)
-      if (w.outputs[i] != none) results[i] = out_.result(loop, position++);
-    for (int i = carries; i < body.output_count; ++i)
-      if (w.outputs[i] == none && results[i] != none) results[i] = stacked(same[i], c.length);
-    return results;
-  }
-
-  constexpr id_list while_loop(const ir::graph_view& g, ir::control_flow c, const liveness_of_bodies& needed, const id_list& operands,
-                               bool counts_iterations) {
-    const ir::graph_view condition = g.body_at(c.bodies[0]), iteration = g.body_at(c.bodies[1]);
-    const int carries = c.carries;
-    id_list own(carries, none), all, captured, of_condition;
-    const node_id first = out_.count();
-    for (int i = 0; i < carries; ++i)
-      if (needed.outputs(1)[i]) own[i] = input_like(iteration, i);
-    written_body w = write(iteration, needed.outputs(1), own, part(operands, carries + c.captures[0], c.captures[1]), first);
-    id_list results(carries + c.counts_iterations, none);
-    const bool runs_anyway = has_checks(out_.view(), w.first) || has_checks(condition);
-    bool varies = false;
-    for (int i = 0; i < carries; ++i) varies = varies || (w.own[i] != none && !stays_the_same(w, i, operands[i]));
-    for (int i = 0; i < carries; ++i) {
-      if (runs_anyway || !stays_the_same(w, i, operands[i])) continue;
-      if (varies) capture(w, i, results[i] = operands[i]);  // a while_loop keeps at least one carry
-      varies = true;
-    }
-    hoist_from(w);
-    mark_list is_carry(carries, 0);
-    c.carries = 0;
-    for (int i = 0; i < carries; ++i) {
-      is_carry[i] = w.own[i] != none;
-      if (is_carry[i]) all.push_back(operands[i]), ++c.carries;
-    }
-    c.bodies[1] = outline(w, captured);
-
-    const node_id first_of_condition = out_.count();
-    for (int i = 0; i < carries; ++i) own[i] = is_carry[i] ? input_like(condition, i) : operands[i];
-    written_body new_condition = write(condition, needed.outputs(0), own, part(operands, carries, c.captures[0]), first_of_condition);
-    hoist_from(new_condition);
-    c.bodies[0] = outline(new_condition, of_condition);
-    c.captures[0] = add(all, of_condition);
-    c.captures[1] = add(all, captured);
-    c.counts_iterations = counts_iterations;
-    const node_id loop = out_.add_control_flow(c, all);
-    int position = 0;
-    for (int i = 0; i < carries; ++i)
-      if (is_carry[i]) results[i] = out_.result(loop, position++);
-    if (counts_iterations) results[carries] = out_.result(loop, position);
-    return results;
-  }
-
-  constexpr id_list reverse_while(const ir::graph_view& g, ir::control_flow c, const liveness_of_bodies& needed, const id_list& operands) {
-    const ir::graph_view iteration = g.body_at(c.bodies[0]), pull = g.body_at(c.bodies[1]);
-    const int carries = c.carries, states = c.states();
-    id_list all, captured, of_pull, before, of_iteration;
-    node_id first = out_.count();
-    for (int i = 0; i < states; ++i) before.push_back(needed.outputs(0)[i] ? input_like(iteration, i) : none);
-    written_body next = write(iteration, needed.outputs(0), before, part(operands, c.own_operands(), c.captures[0]), first);
-    hoist_from(next);
-    const int next_body = outline(next, captured);
-    first = out_.count();
-    for (int i = 0; i < carries + states; ++i) {
-      const bool is_needed = i < carries ? needed.outputs(1)[i] != 0 : needed.outputs(0)[i - carries] != 0;
-      of_iteration.push_back(is_needed ? input_like(pull, i) : none);
-      if (is_needed) all.push_back(operands[i]);
-    }
-    written_body w = write(pull, needed.outputs(1), of_iteration, part(operands, c.own_operands() + c.captures[0], c.captures[1]), first);
-    hoist_from(w);
-    c.bodies[1] = outline(w, of_pull);
-    c.bodies[0] = next_body;
-    all.push_back(operands[carries + states]);
-    c.carries = 0, c.scanned = 1;
-    for (int i = 0; i < carries; ++i) c.carries += needed.outputs(1)[i];
-    for (int i = 0; i < states; ++i) c.scanned += needed.outputs(0)[i];
-    c.captures[0] = add(all, captured);
-    c.captures[1] = add(all, of_pull);
-    const node_id loop = out_.add_control_flow(c, all);
-    id_list results(carries, none);
-    for (int i = 0, position = 0; i < carries; ++i)
-      if (needed.outputs(1)[i]) results[i] = out_.result(loop, position++);
-    return results;
-  }
-
-  /// Nothing is hoisted out of a branch, because the branch may not be taken.
-  constexpr id_list cond(const ir::graph_view& g, ir::control_flow c, const liveness_of_bodies& needed, const id_list& operands) {
-    id_list all;
-    all.push_back(operands[0]);
-    int at = 1;
-    for (int b = 0; b < 2; ++b) {
-      id_list captured;
-      const written_body w = write(g.body_at(c.bodies[b]), needed.outputs(b), {}, part(operands, at, c.captures[b]), out_.count());
-      at += c.captures[b];
-      c.bodies[b] = outline(w, captured);
-      c.captures[b] = add(all, captured);
-    }
-    const node_id branch = out_.add_control_flow(c, all);
-    id_list results(needed.outputs(0).size(), none);
-    for (int i = 0, position = 0; i < results.size(); ++i)
-      if (needed.outputs(0)[i]) results[i] = out_.result(branch, position++);
+    for (const ir::port_group& p : ports)
+      for (int i = 0; i < p.count && p.result >= 0; ++i) {
+        const bool is_there = p.output[of_results] < 0 ? counts_iterations : w.outputs[p.output[of_results] + i] != none;
+        if (is_there) results[p.result + i] = out_.result(loop, position++);
+      }
+    for (const ir::port_group& p : ports)
+      for (int i = 0; i < p.count && p.what == type::slice && p.result >= 0; ++i)
+        if (w.outputs[p.output[0] + i] == none && results[p.result + i] != none) results[p.result + i] = stacked(same[p.result + i], c.length);
     return results;
   }
 
@@ -356,11 +293,6 @@ class hoist_pass {
   }
   constexpr ir::node unary_node(ir::opcode op, node_id x) const {
     return {.op = op, .type = out_[x].type, .arity = 1, .shape = out_[x].shape, .in = {x, none, none}};
-  }
-  static constexpr id_list part(const id_list& all, int first, int count) {
-    id_list some;
-    for (int i = 0; i < count; ++i) some.push_back(all[first + i]);
-    return some;
   }
   static constexpr int add(id_list& all, const id_list& more) {
     for (const node_id id : more) all.push_back(id);
