@@ -149,7 +149,7 @@ class builder : public symbol_table {
   /// Withdraws a diagnostic that concerns only derivatives, and returns its kind. The graph is valid as long as no derivative goes through this place.
   constexpr diagnostic::kind take_refused_derivative() {
     const diagnostic::kind what = refused_.what;
-    if (what < diagnostic::kind::second_reverse_while) return diagnostic::kind::nothing;
+    if (what < diagnostic::kind::nonlinear_backward) return diagnostic::kind::nothing;
     refused_ = {};
     return what;
   }

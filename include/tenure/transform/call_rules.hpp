@@ -165,7 +165,7 @@ constexpr bool is_traceable() {
                   "tenure: trace: the extent of this axis is known only when the program runs: tn::extent<A> is a traced number, or scan over the axis");
     static_assert(refused.what != ir::diagnostic::kind::part, "tenure: dropout: p is the part of the elements that become zero: 0 <= p <= 1");
     static_assert(refused.what != ir::diagnostic::kind::norm, "tenure: clip_by_global_norm: the norm to clip to is at least 0");
-    static_assert(refused.what != ir::diagnostic::kind::second_reverse_while,
+    static_assert(refused.what != ir::diagnostic::kind::nonlinear_backward,
                   "tenure: grad: a custom_vjp in a while_loop without a bound has a backward that is not linear in the cotangent, so there is no second reverse mode: use jvp or hessian, or give the bound tn::at_most<N>");
     static_assert(refused.what != ir::diagnostic::kind::forward_custom_vjp, "tenure: jvp: no forward mode through custom_vjp; custom_jvp has both modes");
     static_assert(refused.what != ir::diagnostic::kind::reverse_extern,

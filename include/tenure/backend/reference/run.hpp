@@ -48,10 +48,10 @@ class interpreter : operations {
 
   array evaluate(ir::node_id id) {
     const ir::node& n = g_[id];
+    if (g_.find_control_flow(id) != nullptr) return run_control_flow(id), array(n.type, extents{});
     switch (n.op) {
       case ir::opcode::input: return input(n);
       case ir::opcode::tuple: return array(n.type, extents{});
-      case ir::opcode::control_flow: return run_control_flow(id), array(n.type, extents{});
       case ir::opcode::result: return control_flow_results_[static_cast<std::size_t>(n.in[0])][static_cast<std::size_t>(n.attr)];
       default: return compute(n);
     }

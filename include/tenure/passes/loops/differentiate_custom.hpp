@@ -80,9 +80,9 @@ constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::control
 
 /// The node for result i of a control-flow operation. An existing node is preferred, because a loop may already keep it as a residual.
 constexpr ir::node_id result_node(ir::builder& g, ir::node_id id, int i) {
-  for (ir::node_id r = id + 1; r < g.count(); ++r)
-    if (g[r].op == ir::opcode::result && g[r].in[0] == id && g[r].attr == i) return r;
-  return g.result(id, i);
+  ir::node_id found = ir::none;
+  ir::for_each_result(g, id, g.count() - 1, [&](ir::node_id r, int k) { found = found == ir::none && k == i ? r : found; });
+  return found != ir::none ? found : g.result(id, i);
 }
 
 template <class Accumulate>
@@ -161,18 +161,17 @@ constexpr bool is_differentiable(const ir::graph_view& body, const mark_list& in
   const mark_list marks = marks_of_body<by_derivative>(body, inputs);
   for (ir::node_id id = 0; id < body.count; ++id) {
     const ir::node& n = body.nodes[id];
-    if (n.op != ir::opcode::control_flow) {
+    const ir::control_flow* const c = body.find_control_flow(id);
+    if (c == nullptr) {
       for (int k = 0; k < n.arity && is_floating(n.type) && n.op != ir::opcode::result; ++k)
         if (marks[n.in[k]] && is_floating(body[n.in[k]].type) && !marks[id]) return false;
       continue;
     }
-    if (!marks[n.in[0]]) continue;
-    const ir::control_flow& c = body.control_flow_of(n);
-    if (c.what == kind::checkpoint) continue;
-    if (c.what == kind::external || c.is_custom_derivative()) return false;
+    if (!marks[n.in[0]] || c->what == kind::checkpoint) continue;
+    if (!c->runs_bodies()) return false;
     const flow f = flow_through<by_derivative>(body, id, marks.data());
-    for (int b = 0; b < 2; ++b)
-      if (c.bodies[b] >= 0 && !is_differentiable(body.body_at(c.bodies[b]), f.inputs(b))) return false;
+    for (int b = 0; b < c->body_count(); ++b)
+      if (!is_differentiable(body.body_at(c->bodies[b]), f.inputs(b))) return false;
   }
   return true;
 }

@@ -149,7 +149,7 @@ class cotangents_of_reverse_while {
     read.outputs = t.outputs.data(), read.output_count = t.outputs.size();
     const mark_list needed = liveness_of(read, mark_list(t.outputs.size(), 1)).nodes;
     for (const ir::node_id x : wrt)
-      if (needed[x]) g_.refuse({ir::diagnostic::kind::second_reverse_while});
+      if (needed[x]) g_.refuse({ir::diagnostic::kind::nonlinear_backward});
     return t;
   }
 

@@ -25,8 +25,8 @@ constexpr bool is_worth_hoisting(const ir::graph_view& g, const ir::node& n, nod
   }
   return is_worth_an_array(n.op);
 }
-constexpr bool can_hoist(const ir::node& n) {
-  return n.op != ir::opcode::input && n.op != ir::opcode::tuple && n.op != ir::opcode::control_flow && n.op != ir::opcode::result;
+constexpr bool can_hoist(const ir::graph_view& g, node_id id) {
+  return g[id].op != ir::opcode::input && g[id].op != ir::opcode::tuple && g[id].op != ir::opcode::result && g.find_control_flow(id) == nullptr;
 }
 
 /// Marks the nodes from `first` on that are hoisted: loop-invariant nodes that is_worth_hoisting() accepts. Inputs whose number is less than `own`
@@ -47,7 +47,7 @@ constexpr mark_list hoisted(const ir::graph_view& g, node_id first, int own) {
       const node_id x = value_of_custom(g, n);
       differs = differs || (x >= first && varies[x - first]);
     } else {
-      differs = differs || !can_hoist(n);
+      differs = differs || !can_hoist(g, id);
       for (int k = 0; k < n.arity; ++k) differs = differs || (n.in[k] >= first && varies[n.in[k] - first]);
       is_hoisted[id - first] = !differs && is_worth_hoisting(g, n, first);
     }

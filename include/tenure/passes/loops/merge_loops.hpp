@@ -32,9 +32,8 @@ class merge_loops_pass {
 
  private:
   constexpr bool is_loop(node_id id) const {
-    if (g_[id].op != ir::opcode::control_flow) return false;
-    const ir::control_flow& c = g_.control_flow_of(g_[id]);
-    return (c.what == kind::scan || c.what == kind::while_loop) && !c.counts_iterations;
+    const ir::control_flow* const c = g_.find_control_flow(id);
+    return c != nullptr && (c->what == kind::scan || c->what == kind::while_loop) && !c->counts_iterations;
   }
   constexpr ir::array<char> ancestors(node_id of) const {
     ir::array<char> marks(of + 1, 0);
@@ -98,15 +97,14 @@ class merge_loops_pass {
       const ir::graph_view condition = g_.body_at(few.bodies[0]), of_both = g_.body_at(many.bodies[0]);
       if (found_in(many, of_many, few, of_few, 0)[condition.outputs[0]] != of_both.outputs[0]) return false;
     }
-    for (node_id r = few_id + 1; r < g_.count; ++r) {
-      if (g_[r].op != ir::opcode::result || g_[r].in[0] != few_id) continue;
-      const int i = static_cast<int>(g_[r].attr);
+    bool has_all = true;
+    ir::for_each_result(g_, few_id, g_.count - 1, [&](node_id r, int i) {
       position_[r] = i < few.carries ? i : -1;
       for (int k = many.carries; i >= few.carries && k < to.output_count; ++k)
         if (to.outputs[k] == found[from.outputs[i]]) position_[r] = k;
-      if (position_[r] < 0) return false;
-    }
-    return true;
+      has_all = has_all && position_[r] >= 0;
+    });
+    return has_all;
   }
 
   /// Emits a node, whose operands are emitted already. Instead of a loop that has a derived loop, emits the derived loop and the nodes that it needs.
@@ -135,7 +133,7 @@ class merge_loops_pass {
 /// Whether the graph has at least two control-flow operations.
 constexpr bool may_merge_loops(const ir::graph_view& g) {
   int loops = 0;
-  for (node_id id = 0; id < g.count && g.inner.control_flow_count > 1; ++id) loops += g[id].op == ir::opcode::control_flow;
+  for (node_id id = 0; id < g.count && g.inner.control_flow_count > 1; ++id) loops += g.find_control_flow(id) != nullptr;
   return loops > 1;
 }
 

@@ -138,7 +138,7 @@ constexpr reach reach_of(const ir::graph_view& g, ir::node_id id, const char* ac
   mark_list operands;
   id_list ids;
   ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(char(active[o] && is_floating(g[o].type))), ids.push_back(o); });
-  if (c.what != ir::control_flow::kind::external && !c.is_custom_derivative()) return reached_in_bodies(g, c, ids, flow_through<by_derivative>(g, c, operands), results);
+  if (c.runs_bodies()) return reached_in_bodies(g, c, ids, flow_through<by_derivative>(g, c, operands), results);
   reach r;
   if (c.is_custom_derivative()) r.operands = reached_by_custom_derivative(g, c, ids, operands, results);
   else r.operands.resize(operands.size(), 0);
@@ -149,14 +149,11 @@ constexpr reach reach_of(const ir::graph_view& g, ir::node_id id, const char* ac
 constexpr void spread_back(const ir::graph_view& g, const char* active, char* reached) {
   for (ir::node_id id = g.count - 1; id >= 0; --id) {
     const ir::node& n = g.nodes[id];
-    if (n.op == ir::opcode::control_flow) {
+    if (const ir::control_flow* const c = g.find_control_flow(id); c != nullptr) {
       if (!active[n.in[0]]) continue;
-      mark_list results(g.results_of(g.control_flow_of(n)), 0);
+      mark_list results(g.results_of(*c), 0);
       bool any = false;
-      for (ir::node_id r = id + 1; r < g.count; ++r) {
-        const ir::node& result = g.nodes[r];
-        if (result.op == ir::opcode::result && result.in[0] == id && reached[r]) results[static_cast<int>(result.attr)] |= reached[r], any = true;
-      }
+      ir::for_each_result(g, id, g.count - 1, [&](ir::node_id r, int i) { results[i] |= reached[r], any = any || reached[r]; });
       if (!any) continue;
       const mark_list operands = reach_of(g, id, active, results).operands;
       int i = 0;

@@ -10,9 +10,8 @@
 namespace TENURE_NAMESPACE::passes {
 
 constexpr bool is_trip_count_one(const ir::graph_view& g, node_id id) {
-  if (g[id].op != ir::opcode::control_flow) return false;
-  const ir::control_flow& c = g.control_flow_of(g[id]);
-  return c.what == ir::control_flow::kind::scan && c.length == 1;
+  const ir::control_flow* const c = g.find_control_flow(id);
+  return c != nullptr && c->what == ir::control_flow::kind::scan && c->length == 1;
 }
 constexpr bool has_trip_count_one(const ir::graph_view& g) {
   for (node_id id = 0; id < g.count && g.inner.control_flow_count > 0; ++id)
