@@ -23,8 +23,20 @@ class call_expression<F, std::tuple<Traced...>, Operand...> {
   const std::tuple<Operand...>& operands() const { return operands_; }
   std::tuple<Operand...>& operands() { return operands_; }
 
-  /// Traces the function. Sets `tracked` to the inputs of tracked operands.
-  static constexpr result_of<F, Traced...> trace(ir::builder& g, ir::array<ir::node_id>& tracked) {
+ private:
+  std::tuple<Operand...> operands_;
+};
+
+template <class F, class Arguments, class... Operand>
+inline constexpr bool is_lazy<call_expression<F, Arguments, Operand...>> = true;
+template <class F, class Arguments, class... Operand>
+inline constexpr int operand_count<call_expression<F, Arguments, Operand...>> = sizeof...(Operand);
+template <class F, class Arguments, class... Operand>
+inline constexpr int tracked_count<call_expression<F, Arguments, Operand...>> = (0 + ... + is_tracked_operand<Operand>);
+
+template <class F, class... Traced, class... Operand>
+struct lowering<call_expression<F, std::tuple<Traced...>, Operand...>> {
+  static constexpr result_of<F, Traced...> lower(ir::builder& g, ir::array<ir::node_id>& tracked) {
     ir::array<ir::node_id> ids;
     const auto append = [&](ir::node_id id) { ids.push_back(id); };
     (append(lowering<Operand>::lower(g, tracked).id), ...);
@@ -40,16 +52,7 @@ class call_expression<F, std::tuple<Traced...>, Operand...> {
     result_of<F, Traced...> results;
     constexpr explicit called(const Traced&... x) : results(F{}(x...)) {}
   };
-
-  std::tuple<Operand...> operands_;
 };
-
-template <class F, class Arguments, class... Operand>
-inline constexpr bool is_lazy<call_expression<F, Arguments, Operand...>> = true;
-template <class F, class Arguments, class... Operand>
-inline constexpr int operand_count<call_expression<F, Arguments, Operand...>> = sizeof...(Operand);
-template <class F, class Arguments, class... Operand>
-inline constexpr int tracked_count<call_expression<F, Arguments, Operand...>> = (0 + ... + is_tracked_operand<Operand>);
 
 /// Which results of a call depend on tracked arguments. Source is the source of the call's program.
 template <class Source, class... X>
@@ -76,143 +79,6 @@ struct tracked_results {
     }
     return m;
   }();
-};
-
-/// The program of the gradients of a call. Its inputs are the arguments, the cotangents of the tracked results, and the tracked results.
-template <class Call, class Tracked>
-struct call_gradient_source {
-  static constexpr ir::builder trace() {
-    ir::builder g;
-    ir::array<ir::node_id> tracked, outputs, cotangents, results;
-    int i = 0;
-    for_each_leaf(Call::trace(g, tracked), [&](const auto& leaf) {
-      if (Tracked::found.at[i++]) outputs.push_back(leaf.id);
-    });
-    for (const ir::node_id y : outputs) cotangents.push_back(g.input(g[y].type, extents(g.shape_of(y))));
-    for (const ir::node_id y : outputs) results.push_back(g.input(g[y].type, extents(g.shape_of(y))));
-    const int forward_end = g.count();
-    ir::array<ir::node_id> gradients(tracked.size(), ir::none);
-    passes::reverse(g, outputs.data(), cotangents.data(), outputs.size(), tracked.data(), tracked.size(), gradients.data());
-    for (int k = 0; k < tracked.size(); ++k) g.output(gradients[k] != ir::none ? gradients[k] : ops::value(g, tracked[k]).like(0).id);
-    for (int k = 0; k < outputs.size(); ++k)
-      if (g[outputs[k]].op != ir::opcode::input) g.redirect(forward_end, outputs[k], results[k]);
-    g.drop_other_bounds();  // indices that only the value reads may be gone
-    g.canonicalize();
-    return g;
-  }
-};
-
-/// The part of the history that all results of a call share.
-template <class Call, class Tracked>
-class call_history final : public gradient_accumulator {
-  using program_type = program<call_gradient_source<Call, Tracked>>;
-  using device_type = typename Call::device_type;
-  static constexpr int operands = operand_count<Call>, results = Tracked::found.number, inputs = operands + 2 * results;
-  using reads_type = inputs_read<program_type, inputs>;
-  static constexpr reads_type reads{};
-
- public:
-  explicit call_history(const Call& call) : gradient_accumulator(dtype::float32, {}, device_operations_of<device_type>()), operands_(call) {}
-
-  /// Adds tracked result i. Call it once for each result, after the result was written.
-  template <class T>
-  void add_result(int i, const extents& s, const storage_handle& memory, const T* data) {
-    results_[i].type = dtype_v<T>;
-    results_[i].shape = s;
-    if (!reads.at[operands + results + i]) return;
-    results_[i].data = data;
-    results_[i].saved = saved_storage(memory);
-  }
-  /// Takes the cotangent of result i. A result that gets none has the cotangent zero.
-  void take(int i, storage_handle cotangent) { results_[i].cotangent = std::move(cotangent); }
-
-  bool is_node() const override { return true; }
-
-  void check(backward_queue& queue) const override {
-    if (is_freed_) throw_freed();
-    operands_.check();
-    for (const result& r : results_) {
-      if (r.saved && !r.saved.intact()) throw_overwritten(r.saved);
-      r.cotangent = {};  // left by a backward() that threw
-    }
-    reach_operands(operands_.expression(), queue);
-  }
-
-  void propagate(backward_queue& queue) override {
-    leaf_argument arguments[inputs];
-    const void* pointers[inputs];
-    leaf_argument* at = arguments;
-    collect_operands(operands_.expression(), at);
-    storage_handle cotangents[results];
-    for (int i = 0; i < results; ++i) {
-      cotangents[i] = std::exchange(results_[i].cotangent, {});
-      if (!cotangents[i]) cotangents[i] = zeros_like(results_[i]);
-      *at++ = {cotangents[i].data(), results_[i].shape, row_major(results_[i].shape)};
-    }
-    for (const result& r : results_) {
-      if constexpr (!std::is_same_v<device_type, cpu_device>) r.saved.storage().note_use();
-      *at++ = {r.data, r.shape, row_major(r.shape)};
-    }
-    constexpr int tracked = tracked_count<Call>;
-    accumulation accumulations[tracked];
-    accumulation* to = accumulations;
-    add_accumulations(operands_.expression(), to);
-    [[maybe_unused]] const auto numbers = place_operand_numbers<device_type>(operands_.expression(), arguments);
-    call_bound<program_type, device_type>(arguments, inputs, pointers, [&](void** gradients, const std::int64_t*) {
-      for (int i = 0; i < tracked; ++i) gradients[i] = accumulations[i].begin(queue);
-      return 0;
-    });
-    for (accumulation& d : accumulations) d.finish(queue);
-  }
-
-  void release() noexcept override {
-    bool any = operands_.saves();
-    for (result& r : results_) {
-      any = any || r.saved;
-      r.saved = saved_storage();
-    }
-    operands_.release();
-    is_freed_ = any;  // backward() can run again over a graph that saved nothing, as in PyTorch
-  }
-
- private:
-  struct result {
-    dtype type = dtype::float32;
-    extents shape{};
-    const void* data = nullptr;
-    saved_storage saved{};
-    mutable storage_handle cotangent{};
-  };
-
-  static storage_handle zeros_like(const result& r) {
-    const std::size_t bytes = checked_bytes(r.shape, static_cast<std::size_t>(size_of(r.type)));
-    storage_handle zero = device_memory<device_type>::allocate(bytes);
-    device_memory<device_type>::clear(zero.data(), bytes);
-    return zero;
-  }
-
-  saved_operands<Call, reads_type, device_type> operands_;
-  result results_[results];
-  bool is_freed_ = false;
-};
-
-/// The history of one result of a call.
-template <class History>
-class call_result final : public gradient_accumulator {
- public:
-  call_result(dtype of, const extents& s, int position, const accumulator_handle& call)
-      : gradient_accumulator(of, s, call->device), position_(position), call_(call) {}
-
-  bool is_node() const override { return true; }
-  void check(backward_queue& queue) const override { queue.reach(call_); }
-  void propagate(backward_queue& queue) override {
-    queue.push(call_);
-    static_cast<History&>(*call_).take(position_, arriving);
-  }
-
- private:
-  int position_;
-  accumulator_handle call_;
 };
 
 // ---- the types of the results --------------------------------------------------------------------------------------
@@ -274,9 +140,9 @@ auto record_call(later_phase, element_tag<F>, Run run, const X&... x) {
     return run();
   } else {
     using call_type = decltype(call_expression_of<F>(x...));
-    using history_type = call_history<call_type, tracked>;
+    using history_type = expression_history<call_type, tracked>;
     using result_type = typename recorded<typename source::result_type, tracked, 0, typename call_type::device_type>::type;
-    if constexpr (!is_traceable<call_gradient_source<call_type, tracked>>()) {
+    if constexpr (!is_traceable<cotangent_source<call_type, tracked>>()) {
       return run();
     } else {
       const auto check = [](const auto& leaf) {
@@ -297,8 +163,9 @@ auto record_call(later_phase, element_tag<F>, Run run, const X&... x) {
         } else {
           if (!call) return with_history<L>(value, unrecorded<L>(s));
           if (!is_tracked) return with_history<L>(value, accumulator_handle(new ended_history(dtype_v<element_t<L>>, s, device_operations_of<device_of_t<L>>())));
-          history->add_result(result, s, tensor_access::storage(value), tensor_access::fresh(value));
-          return with_history<L>(value, accumulator_handle(new call_result<history_type>(dtype_v<element_t<L>>, s, result++, call)));
+          history->save_result(result, value);
+          if constexpr (history_type::is_accumulator) return with_history<L>(value, call);
+          else return with_history<L>(value, accumulator_handle(new result_accumulator<history_type>(dtype_v<element_t<L>>, s, result++, call)));
         }
       };
       return build_tree<result_type>(record, values);

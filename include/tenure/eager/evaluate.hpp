@@ -93,9 +93,9 @@ auto evaluate(const E& e) {
     return value;
   } else {
     if (!is_recording()) return with_history<typename E::tensor_type>(value, unrecorded<E>(value.extents()));
-    auto* const history = new expression_history<E>(e, value.extents());
+    auto* const history = new expression_history<E>(e);
     accumulator_handle accumulator(history);
-    history->save_result(tensor_access::storage(value), tensor_access::fresh(value));
+    history->save_result(0, value);
     return with_history<typename E::tensor_type>(value, std::move(accumulator));
   }
 }

@@ -30,10 +30,10 @@ struct lowering<lazy<Operation, Operand...>> {
   }
 };
 
-/// Appends the gradients of wrt, given the cotangent of the output, and makes them outputs. A gradient without a path to the output is zero.
-constexpr void output_gradients(ir::builder& g, ir::node_id output, ir::node_id cotangent, const ir::array<ir::node_id>& wrt) {
+/// Appends the gradients of wrt, given the cotangents of the results, and makes them outputs. A gradient without a path to a result is zero.
+constexpr void output_gradients(ir::builder& g, const ir::node_id* results, const ir::node_id* cotangents, int count, const ir::array<ir::node_id>& wrt) {
   ir::array<ir::node_id> gradients(wrt.size(), ir::none);
-  passes::reverse(g, &output, &cotangent, 1, wrt.data(), wrt.size(), gradients.data());
+  passes::reverse(g, results, cotangents, count, wrt.data(), wrt.size(), gradients.data());
   for (int i = 0; i < wrt.size(); ++i) g.output(gradients[i] != ir::none ? gradients[i] : ops::value(g, wrt[i]).like(0).id);
 }
 
@@ -65,26 +65,38 @@ struct backward_source {
     ir::array<ir::node_id> tracked;
     const auto y = lowering<E>::lower(g, tracked);
     g.output(y.id);
-    output_gradients(g, y.id, ops::value(y).like(1).id, tracked);
+    const ir::node_id result = y.id, one = ops::value(y).like(1).id;
+    output_gradients(g, &result, &one, 1, tracked);
     g.canonicalize();
     return g;
   }
 };
 
-/// The program of the gradients. The cotangent and the result are two more inputs. If the derivative uses the node of the result, it reads this
-/// input instead. So the result and the operands that only the result needs are not computed again.
-template <class E>
+/// Which results of an expression or a call depend on tracked operands: the only result of an expression.
+struct one_result {
+  static constexpr struct {
+    bool at[1];
+    int number;
+  } found{{true}, 1};
+};
+
+/// The program of the gradients. The cotangents of the tracked results and these results are more inputs. If the derivative uses the node of a result,
+/// it reads this input instead. So the results and the operands that only the results need are not computed again.
+template <class E, class Results = one_result>
 struct cotangent_source {
   static constexpr ir::builder trace() {
     ir::builder g;
-    ir::array<ir::node_id> tracked;
-    const auto y = lowering<E>::lower(g, tracked);
-    const ir::node_id output = y.id;
-    const ir::node_id cotangent = g.input(g[output].type, extents(g.shape_of(output)));
-    const ir::node_id result = g.input(g[output].type, extents(g.shape_of(output)));
+    ir::array<ir::node_id> tracked, outputs, cotangents, results;
+    int i = 0;
+    for_each_leaf(lowering<E>::lower(g, tracked), [&](const auto& leaf) {
+      if (Results::found.at[i++]) outputs.push_back(leaf.id);
+    });
+    for (const ir::node_id y : outputs) cotangents.push_back(g.input(g[y].type, extents(g.shape_of(y))));
+    for (const ir::node_id y : outputs) results.push_back(g.input(g[y].type, extents(g.shape_of(y))));
     const int forward_end = g.count();
-    output_gradients(g, output, cotangent, tracked);
-    if (g[output].op != ir::opcode::input) g.redirect(forward_end, output, result);
+    output_gradients(g, outputs.data(), cotangents.data(), outputs.size(), tracked);
+    for (int k = 0; k < outputs.size(); ++k)
+      if (g[outputs[k]].op != ir::opcode::input) g.redirect(forward_end, outputs[k], results[k]);
     g.drop_other_bounds();  // indices that only the value reads may be gone
     g.canonicalize();
     return g;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The history of a tensor that was made from an expression: the values that the derivative reads, and the accumulators of the operands. The
-// derivative of exp reads the result, that of mul reads the other operand, and that of add reads nothing.
+// The history of what was made from an expression or by a call of a compiled function, which is an expression with several results: the values that
+// the derivative reads, and the accumulators of the operands. The derivative of exp reads the result, that of mul reads the other operand, and that
+// of add reads nothing.
 // Law: if a saved value was overwritten, through any alias, backward() throws. Memory that the derivative does not read is not kept
 // alive. A span or map outside may write memory without raising its version. Of such memory a copy is kept, and the copy is read.
 #pragma once
@@ -103,68 +104,98 @@ class saved_operands {
   saved_storage saved_[operands == 0 ? 1 : operands];
 };
 
-template <class E>
+/// The history of an expression or a call. If it has one tracked result, it is the accumulator of this result. Several results have an accumulator
+/// each, which hands its cotangent over by take().
+template <class E, class Results = one_result>
 class expression_history final : public gradient_accumulator {
-  using program_type = program<cotangent_source<E>>;
-  using device_type = device_of_t<E>;
-  static constexpr int operands = operand_count<E>;
-  using reads_type = inputs_read<program_type, operands + 2>;
+  using program_type = program<cotangent_source<E, Results>>;
+  using device_type = typename E::device_type;
+  static constexpr int operands = operand_count<E>, results = Results::found.number, inputs = operands + 2 * results;
+  using reads_type = inputs_read<program_type, inputs>;
   static constexpr reads_type reads{};
+  static constexpr bool reads_result(int i) { return reads.at[operands + results + i]; }
 
  public:
+  static constexpr bool is_accumulator = results == 1;
+
   /// `overwritten` is the storage into which the result will be written. Operands in this storage that the derivative reads are copied first.
-  expression_history(const E& e, const extents& s, const block* overwritten = nullptr)
-      : gradient_accumulator(dtype_v<typename E::element_type>, s, device_operations_of<device_type>()), operands_(e, overwritten) {}
+  explicit expression_history(const E& e, const block* overwritten = nullptr)
+      : gradient_accumulator(dtype::float32, {}, device_operations_of<device_type>()), operands_(e, overwritten) {}
 
-  /// Allocates the memory that save_result() needs for a result in `memory`. Call it before the result is written, because it may throw.
-  void prepare_result([[maybe_unused]] const storage_handle& memory) {
-    if constexpr (reads.at[operands + 1])
-      if (memory.is_exported()) saved_[1] = saved_storage(device_memory<device_type>::allocate(checked_bytes(shape, sizeof(typename E::element_type))));
+  /// Allocates the memory that save_result() needs for the only result, which will be in the memory of x. Call it before the result is written,
+  /// because it may throw.
+  template <class X>
+  void prepare_result(const X& x) {
+    if constexpr (reads_result(0))
+      if (tensor_access::storage(x).is_exported()) results_[0].copy = device_memory<device_type>::allocate(checked_bytes(x.extents(), sizeof(element_t<X>)));
   }
 
-  /// Saves the memory of the result if the derivative reads it, and copies it if prepare_result() made room. Call it once, after the result
-  /// was written.
-  void save_result(const storage_handle& memory, const void* data) {
-    if constexpr (reads.at[operands + 1]) {
-      saved_[0] = saved_storage(memory);
-      result_ = data;
-      if (saved_[1]) {
-        using T = typename E::element_type;
-        T* const copy = static_cast<T*>(saved_[1].storage().data());
-        device_memory<device_type>::copy(copy, row_major(shape), static_cast<const T*>(data), row_major(shape), shape);
-        result_ = copy;
-      }
-    }
+  /// Adds tracked result i. Saves its memory if the derivative reads it, and copies it if prepare_result() made room. Call it once for each result,
+  /// after the result was written.
+  template <class X>
+  void save_result(int i, const X& x) {
+    const extents s = x.extents();
+    if constexpr (is_accumulator) type = dtype_v<element_t<X>>, shape = s;
+    else results_[i].type = dtype_v<element_t<X>>, results_[i].shape = s;
+    result& r = results_[i];
+    if (!reads_result(i)) return;
+    const auto* const data = tensor_access::fresh(x);
+    r.saved = saved_storage(tensor_access::storage(x));
+    r.data = data;
+    if (!r.copy) return;
+    auto* const copy = static_cast<element_t<X>*>(r.copy.data());
+    device_memory<device_type>::copy(copy, row_major(s), data, row_major(s), s);
+    r.data = copy;
   }
+  /// Takes the cotangent of result i. A result that gets none has the cotangent zero.
+  void take(int i, storage_handle cotangent) { results_[i].cotangent = std::move(cotangent); }
 
   bool is_node() const override { return true; }
 
   /// Whether the value of a tensor is saved. Then backward() frees it.
-  bool saves() const { return operands_.saves() || saved_[0]; }
+  bool saves() const {
+    bool any = operands_.saves();
+    for (const result& r : results_) any = any || r.saved;
+    return any;
+  }
 
   void check(backward_queue& queue) const override {
     if (is_freed_) throw_freed();
     operands_.check();
-    for (const saved_storage& s : saved_)
-      if (s && !s.intact()) throw_overwritten(s);
+    for (const auto& r : results_) {
+      if (r.saved && !r.saved.intact()) throw_overwritten(r.saved);
+      if constexpr (!is_accumulator) r.cotangent = {};  // left by a backward() that threw
+    }
     reach_operands(operands_.expression(), queue);
   }
 
   void propagate(backward_queue& queue) override {
-    leaf_argument arguments[operands + 2];
-    const void* pointers[operands + 2];
+    leaf_argument arguments[inputs];
+    const void* pointers[inputs];
     leaf_argument* at = arguments;
     collect_operands(operands_.expression(), at);
-    *at++ = {arriving.data(), shape, row_major(shape)};
-    if constexpr (!std::is_same_v<device_type, cpu_device>) saved_[0].storage().note_use();
-    *at++ = {result_, shape, row_major(shape)};
+    storage_handle cotangents[results];
+    for (int i = 0; i < results; ++i) {
+      if constexpr (is_accumulator) {
+        *at++ = {arriving.data(), shape, row_major(shape)};
+      } else {
+        cotangents[i] = std::exchange(results_[i].cotangent, {});
+        if (!cotangents[i]) cotangents[i] = zeros_like(results_[i]);
+        *at++ = {cotangents[i].data(), results_[i].shape, row_major(results_[i].shape)};
+      }
+    }
+    for (const auto& r : results_) {
+      if constexpr (!std::is_same_v<device_type, cpu_device>) r.saved.storage().note_use();
+      if constexpr (is_accumulator) *at++ = {r.data, shape, row_major(shape)};
+      else *at++ = {r.data, r.shape, row_major(r.shape)};
+    }
     constexpr int tracked = tracked_count<E>;
     accumulation accumulations[tracked];
     accumulation* to = accumulations;
     add_accumulations(operands_.expression(), to);
     [[maybe_unused]] const auto numbers = place_operand_numbers<device_type>(operands_.expression(), arguments);
-    call_bound<program_type, device_type>(arguments, operands + 2, pointers, [&](void** results, const std::int64_t*) {
-      for (int i = 0; i < tracked; ++i) results[i] = accumulations[i].begin(queue);
+    call_bound<program_type, device_type>(arguments, inputs, pointers, [&](void** gradients, const std::int64_t*) {
+      for (int i = 0; i < tracked; ++i) gradients[i] = accumulations[i].begin(queue);
       return 0;
     });
     for (accumulation& d : accumulations) d.finish(queue);
@@ -173,14 +204,50 @@ class expression_history final : public gradient_accumulator {
   void release() noexcept override {
     is_freed_ = saves();  // backward() can run again over a graph that saved nothing, as in PyTorch
     operands_.release();
-    for (saved_storage& s : saved_) s = saved_storage();
+    for (result& r : results_) r.saved = saved_storage(), r.copy = {};
   }
 
  private:
+  struct result {
+    const void* data = nullptr;
+    saved_storage saved{};
+    storage_handle copy{};
+  };
+  struct one_of_several : result {
+    dtype type = dtype::float32;
+    extents shape{};
+    mutable storage_handle cotangent{};
+  };
+
+  static storage_handle zeros_like(const one_of_several& r) {
+    const std::size_t bytes = checked_bytes(r.shape, static_cast<std::size_t>(size_of(r.type)));
+    storage_handle zero = device_memory<device_type>::allocate(bytes);
+    device_memory<device_type>::clear(zero.data(), bytes);
+    return zero;
+  }
+
   saved_operands<E, reads_type, device_type> operands_;
-  saved_storage saved_[1 + reads.at[operands + 1]];
-  const void* result_ = nullptr;
+  std::conditional_t<is_accumulator, result, one_of_several> results_[results];
   bool is_freed_ = false;
+};
+
+/// The accumulator of one of several results.
+template <class History>
+class result_accumulator final : public gradient_accumulator {
+ public:
+  result_accumulator(dtype of, const extents& s, int position, const accumulator_handle& history)
+      : gradient_accumulator(of, s, history->device), position_(position), history_(history) {}
+
+  bool is_node() const override { return true; }
+  void check(backward_queue& queue) const override { queue.reach(history_); }
+  void propagate(backward_queue& queue) override {
+    queue.push(history_);
+    static_cast<History&>(*history_).take(position_, arriving);
+  }
+
+ private:
+  int position_;
+  accumulator_handle history_;
 };
 
 /// Computes value and gradients of an expression with a single element, and delivers the gradients to the accumulators of the operands.

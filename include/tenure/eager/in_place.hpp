@@ -111,11 +111,11 @@ auto write_tracked(X&& x, const E& e) {
       return with_history<result>(consumed, std::move(accumulator));
     }
   }
-  auto* const history = new expression_history<E>(e, x.extents(), tensor_access::storage(x).get());
+  auto* const history = new expression_history<E>(e, tensor_access::storage(x).get());
   accumulator_handle accumulator(history);
-  history->prepare_result(tensor_access::storage(x));
+  history->prepare_result(x);
   write_value(x, e, "in-place");
-  history->save_result(tensor_access::storage(x), tensor_access::fresh(x));
+  history->save_result(0, x);
   if constexpr (requires_grad_v<X>) {
     tensor_access::accumulator(x)->is_superseded = true;
     accumulator->retains = tensor_access::accumulator(x)->retains;
@@ -225,11 +225,11 @@ Base update_view(later_phase, Op, Base&& base, View& seen, const layout& where, 
       return std::move(base);
     }
     if constexpr (region_type::is_tracked) {
-      auto* const history = new expression_history<region_type>(region, seen.extents(), tensor_access::storage(base).get());
+      auto* const history = new expression_history<region_type>(region, tensor_access::storage(base).get());
       accumulator = history_over(accumulator_handle(history));
       auto value = evaluate_constant(region);  // a separate value: the region may be strided in the base, and the derivative may read the result
       copy_into(written, value, "in-place");
-      history->save_result(tensor_access::storage(value), tensor_access::fresh(value));
+      history->save_result(0, value);
     } else {
       accumulator = history_over({});
       write_value(written, region, "in-place");
