@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # cmake -P scripts/check_laws.cmake
 #
-# The first sentence of each `// Law:` of a pass stands in a test, word for word: it is the name of a test case, or a comment there.
+# The first sentence of each `// Law:` of a pass stands in a test, word for word: it is the name of a test case, or a comment there. And a test file is
+# named after what it tests, without _test.
 cmake_minimum_required(VERSION 3.22)
 get_filename_component(root "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 
@@ -21,6 +22,17 @@ foreach(source IN LISTS sources)
   string(APPEND tests "${text}")
 endforeach()
 
+set(wrong 0)
+macro(complain text)
+  message("${text}")
+  math(EXPR wrong "${wrong} + 1")
+endmacro()
+foreach(source IN LISTS sources)
+  if(source MATCHES "_test[.].pp$")
+    complain("${source}: a test file is named without _test")
+  endif()
+endforeach()
+
 set(count 0)
 file(GLOB_RECURSE headers RELATIVE "${root}" "${root}/include/tenure/passes/*.hpp")
 foreach(header IN LISTS headers)
@@ -30,9 +42,12 @@ foreach(header IN LISTS headers)
     string(REGEX REPLACE "^Laws?: " "" sentence "${law}")
     string(FIND "${tests}" "${sentence}" position)
     if(position EQUAL -1)
-      message(SEND_ERROR "${header}: no test says: ${sentence}")
+      complain("${header}: no test says: ${sentence}")
     endif()
     math(EXPR count "${count} + 1")
   endforeach()
 endforeach()
+if(wrong GREATER 0)
+  message(FATAL_ERROR "${wrong} law(s) without a test, or names of tests that break the rule")
+endif()
 message(STATUS "${count} laws of passes, each in a test")

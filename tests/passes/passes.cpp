@@ -9,6 +9,7 @@
 #include <tenure/ops/derivative.hpp>
 #include <tenure/passes/differentiate.hpp>
 #include <tenure/passes/join.hpp>
+#include <tenure/passes/legalize.hpp>
 #include <tenure/passes/materialize.hpp>
 #include <tenure/passes/memory.hpp>
 #include <tenure/passes/print.hpp>
@@ -71,6 +72,29 @@ static_assert(axes_of_kernel(false) == 1);
 static_assert(axes_of_kernel(true) == 3);
 
 }  // namespace
+
+TEST_CASE("Law: after legalize only casts between a narrow type and its lane compute with a narrow type") {
+  ir::builder g;
+  const value x{g, g.input(dtype::bfloat16, {2, {4, 8}})}, y{g, g.input(dtype::float64, {2, {4, 8}})};
+  const value z = ops::pointwise_value<ops::exp>(x) * x;
+  g.output(ops::reduced(ops::sliced(ops::transposed(z), 0, 1, 4, 1), 1, ir::reduction::sum).id);
+  g.output((ops::cast_to(z, dtype::float64) + y).id);
+  g.output(ops::cast_to(y, dtype::bfloat16).id);
+  REQUIRE(passes::needs_legalize(g.view()));
+  const ir::builder after = passes::legalize(g.view());
+  REQUIRE(passes::verify(after.view()).ok());
+  for (ir::node_id id = 0; id < after.count(); ++id) {
+    const ir::node& n = after[id];
+    bool is_narrow = passes::is_narrow(n.type), is_cast_to_lane = false;
+    for (int k = 0; k < n.arity; ++k) {
+      const dtype from = after[n.in[k]].type;
+      is_narrow = is_narrow || passes::is_narrow(from);
+      is_cast_to_lane = n.op == ir::opcode::cast && (lane_of(from) == n.type || lane_of(n.type) == from);
+    }
+    CAPTURE(text_of(after), id);
+    if (is_narrow) CHECK((is_cast_to_lane || passes::is_view(n.op) || passes::is_source(n.op)));
+  }
+}
 
 TEST_CASE("dead_code keeps arguments, which are the signature") {
   ir::builder g;
