@@ -30,7 +30,7 @@ constexpr int last_check(const plan_view& p) {
   const ir::graph_view& g = p.graph;
   int s = g.bound_count > 0 || g.inner.bound_count > 0 || g.inner.control_flow_count > 0 ? p.step_count - 1 : -1;
   const auto refuses = [&](const step& x) {
-    const ir::control_flow* const c = x.node < 0 ? nullptr : g.find_control_flow(x.node);
+    const ir::control_flow* const c = g.find_control_flow(x.node);
     return x.op == ir::opcode::check || (c != nullptr && may_refuse(g, *c));
   };
   while (s >= 0 && !refuses(p.steps[s])) --s;
