@@ -96,6 +96,10 @@ TEST_CASE("reductions of each element type, of tensors and of models") {
   CHECK(tn::mpi::all_reduce(truth, g, tn::mpi::min)(0) == (p == 1));
   CHECK(tn::mpi::all_reduce(truth, g, tn::mpi::min)(1));
 
+  const auto halves = tn::full<tn::bfloat16>(tn::shape<33>{}, 1.5 + rank);
+  CHECK(tn::mpi::all_reduce(halves, g)(32) == tn::bfloat16(1.5 * p + p * (p - 1) / 2));
+  CHECK(tn::mpi::all_reduce(halves, g, tn::mpi::max)(0) == 0.5f + static_cast<float>(p));
+
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const tn::tensor<float, tn::shape<2>> strange{rank == p - 1 ? nan : 1.0f, static_cast<float>(rank)};
   CHECK(tn::mpi::all_reduce(strange, g, tn::mpi::max)(0) != tn::mpi::all_reduce(strange, g, tn::mpi::max)(0));

@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-#include <tenure/core/config.hpp>
+#include <tenure/core/number.hpp>
 
 namespace TENURE_NAMESPACE {
 
@@ -52,20 +52,8 @@ class bfloat16 {
   std::uint16_t bits_;
 };
 
-namespace number {
-/// The type in which numbers of type T are computed: T itself, or a wider one where the processor has no arithmetic for T.
-template <class T>
-struct computed_as { using type = T; };
 template <>
-struct computed_as<bfloat16> { using type = float; };
-template <class T>
-using lane_t = typename computed_as<T>::type;
-/// Whether T is only a format in memory.
-template <class T>
-inline constexpr bool is_narrow = !std::is_same_v<lane_t<T>, T>;
-template <class T>
-inline constexpr bool is_floating = std::is_floating_point_v<lane_t<T>>;
-}  // namespace number
+struct number::computed_as<bfloat16> { using type = float; };
 
 }  // namespace tenure
 

@@ -9,9 +9,20 @@
 #include <limits>
 #include <type_traits>
 
-#include <tenure/core/bfloat16.hpp>
+#include <tenure/core/config.hpp>
 
 namespace TENURE_NAMESPACE::number {
+
+/// The type in which numbers of type T are computed: T itself, or a wider one where the processor has no arithmetic for T.
+template <class T>
+struct computed_as { using type = T; };
+template <class T>
+using lane_t = typename computed_as<T>::type;
+/// Whether T is only a format in memory.
+template <class T>
+inline constexpr bool is_narrow = !std::is_same_v<lane_t<T>, T>;
+template <class T>
+inline constexpr bool is_floating = std::is_floating_point_v<lane_t<T>>;
 
 template <class T>
 inline constexpr bool wraps = std::is_integral_v<T> && std::is_signed_v<T>;

@@ -119,17 +119,9 @@ class group : detail::connection, public mpi::group {
 
 namespace TENURE_NAMESPACE::mpi::detail {
 
-constexpr ncclDataType_t nccl_type(dtype type) {
-  switch (type) {
-    case dtype::boolean: return ncclUint8;
-    case dtype::int32: return ncclInt32;
-    case dtype::int64: return ncclInt64;
-    case dtype::bfloat16: return ncclBfloat16;
-    case dtype::float32: return ncclFloat32;
-    case dtype::float64: return ncclFloat64;
-  }
-  __builtin_unreachable();
-}
+constexpr ncclDataType_t nccl_type(dtype type) { return static_cast<ncclDataType_t>(tenure::detail::row_of(type).nccl); }
+static_assert(nccl_type(dtype::boolean) == ncclUint8 && nccl_type(dtype::int32) == ncclInt32 && nccl_type(dtype::int64) == ncclInt64 &&
+              nccl_type(dtype::float32) == ncclFloat32 && nccl_type(dtype::float64) == ncclFloat64);
 /// For bool, sum, mean and max are "any" and min is "all".
 template <class Operation>
 constexpr ncclRedOp_t nccl_operation(dtype type, Operation = {}) {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include <tenure/core/number.hpp>
+#include <tenure/core/dtype.hpp>
 #include <tenure/math/packet/bits.hpp>
 #include <tenure/math/packet/comparison.hpp>
 #include <tenure/math/packet/memory.hpp>
