@@ -28,7 +28,7 @@ struct narrow_lanes<bfloat16> {
   static TENURE_KERNEL_INLINE P narrowed(P x) {
     const P odd = detail::shr<31>(detail::shl<15>(x));
     const P nearest = detail::iadd(detail::iadd(x, set1_bits<P>(0x7fff)), odd);
-    return detail::shr<16>(select(ne(x, x), detail::simd::por(x, set1_bits<P>(0x400000)), nearest));
+    return detail::shr<16>(select(eq(x, x), nearest, detail::simd::por(x, set1_bits<P>(0x400000))));
   }
 };
 
@@ -51,8 +51,8 @@ TENURE_INLINE __m256 words_from(__m256, const void* from) {
 #endif
 }
 TENURE_INLINE void words_to(void* to, __m256 words) {
-  words_to(to, _mm256_castps256_ps128(words));
-  words_to(static_cast<char*>(to) + 8, _mm256_extractf128_ps(words, 1));
+  const __m128i low = _mm_castps_si128(_mm256_castps256_ps128(words)), high = _mm_castps_si128(_mm256_extractf128_ps(words, 1));
+  _mm_storeu_si128(static_cast<__m128i*>(to), _mm_packus_epi32(low, high));
 }
 #endif
 #if defined(EIGEN_VECTORIZE_AVX512) && !defined(__CUDACC__)
