@@ -12,9 +12,6 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// A static program with at most this workspace, in bytes, uses the stack.
-inline constexpr std::int64_t stack_workspace = 4096;
-
 /// Throws index_error if an argument, or a view of an argument, holds an index outside its axis.
 inline void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
   program_detail::for_each_index_argument(g, arguments, symbols, [](const ir::bound& b, dtype type, const void* first, const operand_view& v, std::int64_t extent) {
@@ -44,7 +41,7 @@ TENURE_INLINE void run_steps(const void* const* arguments, void* const* results,
     constexpr const placement& plan = cpu_backend::static_memory<Program>;
     if constexpr (plan.grows_with_workers())
       if (on != nullptr) return on_heap(plan);
-    if constexpr (plan.total() <= stack_workspace) {
+    if constexpr (plan.total() <= costs::stack_workspace) {
       alignas(64) std::byte workspace[plan.total() > 0 ? plan.total() : 1];
       with(workspace, plan);
     } else {

@@ -123,6 +123,8 @@ inline constexpr int expanded_steps_per_iteration = 12;
 inline constexpr std::int64_t sample_extent = 8, sample_rows = 4, sample_numbers = 80;
 /// The most bytes of temporaries of a body whose loop keeps its carries in registers.
 inline constexpr std::int64_t temporaries_in_registers = 1024;
+/// A static program with at most this workspace, in bytes, uses the stack.
+inline constexpr std::int64_t stack_workspace = 4096;
 /// The most bytes of a carry for which all iterations run as one kernel. For larger carries the iterations run one by one, each in blocks on the threads.
 inline constexpr std::int64_t carry_of_kernel_bytes = 262144;
 /// The most instructions for a row of such a kernel: values that all elements share are computed again for each group of packets.
