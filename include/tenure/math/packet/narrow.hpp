@@ -64,6 +64,7 @@ TENURE_INLINE void words_to(void* to, __m512 words) {
 }
 #endif
 void words_from(...);
+void words_to(...);
 }  // namespace detail
 
 /// Loads the first n lanes, at a stride, and repeats the first element in the others. Requires n > 0.
