@@ -33,6 +33,7 @@ TEST_CASE("small products and narrow products") {
   CHECK(choice<float>(4, 4, 5, factors::right_transposed).kernel == kernel::blocked);
   const number rows = 3 * backend::detail::tile_shape<float>::rows;
   CHECK(choice<float>(2, lanes<float>, 1).kernel == kernel::narrow);
+  CHECK(choice<float>(2, lanes<float>, 0).kernel == kernel::loops);
   CHECK(choice<float>(rows, lanes<float>, 100).kernel == kernel::narrow);
   CHECK(choice<float>(rows + 1, lanes<float>, 100).kernel == kernel::blocked);
   CHECK(choice<float>(rows, lanes<float> + 1, 100).kernel == kernel::blocked);
@@ -50,7 +51,10 @@ TEST_CASE("products with a vector") {
   CHECK(choice<float>(1, 513, 4096).kernel == kernel::columns);
   CHECK(choice<float>(1, 513, 8192).kernel == kernel::rows);
   CHECK(choice<float>(1, 512, 16, factors::as_they_are, 512 * 513).kernel == kernel::rows);  // a part of a matrix
+  CHECK(choice<float>(1, lanes<float>, 31, factors::as_they_are, 1 << 20).kernel == kernel::columns);
+  CHECK(choice<float>(1, lanes<float> + 1, 31, factors::as_they_are, 1 << 20).kernel == kernel::rows);
   CHECK(choice<double>(1, lanes<double>, 100'000).kernel == kernel::narrow_columns);
+  CHECK(choice<double>(1, 31, 10'000).kernel == (31 <= 4 * lanes<double> ? kernel::narrow_columns : kernel::rows));
   CHECK(choice<float>(1, 1024, 4096, factors::right_transposed).kernel == kernel::dots);
   CHECK(choice<float>(1, 1025, 4096, factors::right_transposed).kernel == kernel::dots);  // rows of 16 KiB
   CHECK(choice<float>(1, 4097, 1024, factors::right_transposed).kernel == kernel::dots_one_by_one);
