@@ -113,11 +113,11 @@ constexpr node_id operand_at(const Nodes& at, node_id tuple, int i) {
   return found;
 }
 
-/// Calls f(r, i) for each node r up to `last` that is result i of control-flow operation `id`. `g` is a builder, which f may change, or the view of a graph.
-template <class Graph, class F>
-constexpr void for_each_result(const Graph& g, node_id id, node_id last, F&& f) {
+/// Calls f(r, i) for each node r up to `last` that is result i of control-flow operation `id`. f appends no nodes.
+template <class F>
+constexpr void for_each_result(const node* nodes, node_id id, node_id last, F&& f) {
   for (node_id r = id + 1; r <= last; ++r)
-    if (g[r].op == opcode::result && g[r].in[0] == id) f(r, static_cast<int>(g[r].attr));
+    if (nodes[r].op == opcode::result && nodes[r].in[0] == id) f(r, static_cast<int>(nodes[r].attr));
 }
 
 struct port_type {

@@ -4,15 +4,13 @@
 #pragma once
 
 #include <tenure/passes/algebra.hpp>
-#include <tenure/passes/loops/merge_loops.hpp>
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/groups.hpp>
 #include <tenure/passes/legalize.hpp>
-#include <tenure/passes/loops/hoist.hpp>
+#include <tenure/passes/loops/all.hpp>
 #include <tenure/passes/memory.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/scalarize.hpp>
-#include <tenure/passes/loops/trip_count_one.hpp>
 #include <tenure/program/encode.hpp>
 #include <tenure/program/stage.hpp>
 
@@ -118,59 +116,36 @@ struct program {
  private:
   // ---- what each stage does; the list of the stages is below ----
 
-  /// Removes loops of one iteration, merges each loop with the loop of its tangents, then calls Then::run on the graph.
-  template <class Then>
-  static constexpr ir::builder with_fewer_loops(const ir::graph_view& g) {
-    const ir::builder live = passes::dead_code(g);
-    if (!passes::has_trip_count_one(live.view())) return with_merged_loops<Then>(live);
-    const ir::builder unrolled = passes::trip_count_one(live.view());
-    return with_merged_loops<Then>(unrolled);
-  }
-  template <class Then>
-  static constexpr ir::builder with_merged_loops(const ir::builder& live) {
-    if (!passes::may_merge_loops(live.view())) return Then::run(live.view());
-    const ir::builder taken = passes::merge_loops(live.view());
-    const ir::builder rest = passes::dead_code(taken.view());
-    return Then::run(rest.view());
-  }
-
-  // The result has its own bodies. Bodies are changed here and not where they become programs, because a value that is hoisted out of a
-  // body can be hoisted out of the body around it as well.
-  struct leaving {
+  // Bodies are changed here and not where they become programs, because a value that is hoisted out of a body can be hoisted out of the body around it as well.
+  struct hoisting {
     static constexpr ir::graph_sizes guess() {
       ir::graph_sizes s = passes::sizes_with_trip_count_one(traced.view());
       s.nodes += 32, s.shapes += 8, s.bodies *= 2, s.control_flows *= 2, s.body_nodes *= 2, s.body_outputs *= 2, s.body_bounds *= 2;
       return s;
     }
-    struct lean {
-      static constexpr ir::builder run(const ir::graph_view& g) { return passes::hoist(g); }
-    };
-    static constexpr ir::builder run() { return with_fewer_loops<lean>(traced.view()); }
+    static constexpr ir::builder run() { return passes::smaller_loops(traced.view()); }
   };
   struct as_written {
     static constexpr auto& value = program_detail::traced_graph<Source>;
   };
 
   struct simplification {
-    static constexpr ir::graph_sizes guess() { return leaves ? with_hoisting.sizes : passes::sizes_with_trip_count_one(traced.view()); }
+    static constexpr ir::graph_sizes guess() { return hoists ? with_hoisting.sizes : passes::sizes_with_trip_count_one(traced.view()); }
     static constexpr ir::builder run() {
-      if (!leaves) return with_fewer_loops<simplify>(traced.view());
-      const ir::builder live = passes::dead_code(with_hoisting.view());
-      return simplify::run(live.view());
+      if (hoists) return simplified(passes::dead_code(with_hoisting.view()));  // no `?:`, because g++ 12 then frees the graph too early
+      return simplified(passes::fewer_loops(traced.view()));
     }
 
    private:
-    struct simplify {
-      static constexpr ir::builder run(const ir::graph_view& g) {
-        if (!passes::needs_legalize(g)) return smallest(g);
-        const ir::builder legal = passes::legalize(g);
-        return smallest(legal.view());
-      }
-      static constexpr ir::builder smallest(const ir::graph_view& g) {
-        const ir::builder smaller = passes::algebra(g);
-        return passes::dead_code(smaller.view());
-      }
-    };
+    static constexpr ir::builder simplified(const ir::builder& live) {
+      if (!passes::needs_legalize(live.view())) return smaller(live.view());
+      const ir::builder legal = passes::legalize(live.view());
+      return smaller(legal.view());
+    }
+    static constexpr ir::builder smaller(const ir::graph_view& g) {
+      const ir::builder found = passes::algebra(g);
+      return passes::dead_code(found.view());
+    }
   };
   struct scalarization {
     static constexpr ir::graph_sizes guess() {
@@ -231,10 +206,10 @@ struct program {
   static constexpr auto& traced = as_written::value;
 
  private:
-  /// Loops: trip_count_one, merge_loops, hoist. A body skips this stage: it was changed together with its loop.
-  static constexpr bool leaves = !traced.view().is_body && passes::needs_hoist(traced.view());
-  using leaving_stage = std::conditional_t<leaves, program_detail::frozen_stage<ir::graph_with_bodies, leaving>, as_written>;
-  static constexpr auto& with_hoisting = leaving_stage::value;
+  /// The passes of passes/loops/all.hpp. A body skips this stage: it was changed together with its loop.
+  static constexpr bool hoists = !traced.view().is_body && passes::needs_hoist(traced.view());
+  using hoisting_stage = std::conditional_t<hoists, program_detail::frozen_stage<ir::graph_with_bodies, hoisting>, as_written>;
+  static constexpr auto& with_hoisting = hoisting_stage::value;
   /// Rewrites: algebra, scalarize, join.
   using simple_stage = program_detail::frozen_stage<ir::graph, simplification>;
   static constexpr auto& simple = simple_stage::value;

@@ -117,7 +117,7 @@ constexpr void spread(const ir::graph_view& g, char* marks, ir::node_id first) {
     if (n.op == ir::opcode::control_flow) {
       if (!marks[n.in[0]]) continue;
       const flow f = flow_through<Kind>(g, id, marks);
-      ir::for_each_result(g, id, g.count - 1, [&](ir::node_id r, int i) { marks[r] = Kind::carries(g.nodes[r].type) ? f.results[i] : char{is_never}; });
+      ir::for_each_result(g.nodes, id, g.count - 1, [&](ir::node_id r, int i) { marks[r] = Kind::carries(g.nodes[r].type) ? f.results[i] : char{is_never}; });
     } else {
       for (int k = 0; k < n.arity; ++k)
         if (marks[n.in[k]] && Kind::goes_through(g, n, k)) marks[id] |= marks[n.in[k]];

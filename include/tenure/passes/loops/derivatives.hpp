@@ -17,15 +17,16 @@ namespace TENURE_NAMESPACE::passes {
 template <class Accumulate>
 constexpr void pull_control_flow(ir::builder& g, ir::node_id id, ir::node_id last, const char* active, const id_list& adjoint, const mark_list& reached, Accumulate accumulate_with_mark) {
   const ir::control_flow c = g.control_flow_at(id);
-  id_list cotangents(g.view().results_of(c), ir::none);
+  id_list cotangents(g.view().results_of(c), ir::none), found, numbers;
   mark_list results(cotangents.size(), is_never);
-  bool any = false;
-  ir::for_each_result(g, id, last, [&](ir::node_id r, int i) {
-    if (adjoint[r] == ir::none) return;
-    cotangents[i] = cotangents[i] == ir::none ? adjoint[r] : sum_of_cotangents({g, cotangents[i]}, {g, adjoint[r]}).id;
-    results[i] |= reached[r];
-    any = true;
+  ir::for_each_result(g.view().nodes, id, last, [&](ir::node_id r, int i) {
+    if (adjoint[r] != ir::none) found.push_back(adjoint[r]), numbers.push_back(i), results[i] |= reached[r];
   });
+  for (int k = 0; k < found.size(); ++k) {
+    ir::node_id& sum = cotangents[numbers[k]];
+    sum = sum == ir::none ? found[k] : sum_of_cotangents({g, sum}, {g, found[k]}).id;
+  }
+  const bool any = found.size() > 0;
   reach r;
   if (any) r = reach_of(g.view(), id, active, results);
   const id_list operands = g.operands_of(id);
@@ -62,7 +63,7 @@ constexpr void push_control_flow(ir::builder& g, ir::node_id id, ir::node_id las
   if (!any) return;
   const flow f = flow_through<by_derivative>(g.view(), id, active.data());
   id_list tangents(f.results.size(), ir::none), results, numbers;
-  ir::for_each_result(g, id, last, [&](ir::node_id r, int i) { results.push_back(r), numbers.push_back(i); });
+  ir::for_each_result(g.view().nodes, id, last, [&](ir::node_id r, int i) { results.push_back(r), numbers.push_back(i); });
   const auto finish = [&] {
     for (int k = 0; k < results.size(); ++k) set(results[k], f.results[numbers[k]] ? tangents[numbers[k]] : ir::none, f.results[numbers[k]]);
   };

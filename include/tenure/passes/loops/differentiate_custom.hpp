@@ -80,9 +80,9 @@ constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::control
 
 /// The node for result i of a control-flow operation. An existing node is preferred, because a loop may already keep it as a residual.
 constexpr ir::node_id result_node(ir::builder& g, ir::node_id id, int i) {
-  ir::node_id found = ir::none;
-  ir::for_each_result(g, id, g.count() - 1, [&](ir::node_id r, int k) { found = found == ir::none && k == i ? r : found; });
-  return found != ir::none ? found : g.result(id, i);
+  for (ir::node_id r = id + 1; r < g.count(); ++r)
+    if (g[r].op == ir::opcode::result && g[r].in[0] == id && g[r].attr == i) return r;
+  return g.result(id, i);
 }
 
 template <class Accumulate>

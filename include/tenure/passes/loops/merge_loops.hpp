@@ -98,7 +98,7 @@ class merge_loops_pass {
       if (found_in(many, of_many, few, of_few, 0)[condition.outputs[0]] != of_both.outputs[0]) return false;
     }
     bool has_all = true;
-    ir::for_each_result(g_, few_id, g_.count - 1, [&](node_id r, int i) {
+    ir::for_each_result(g_.nodes, few_id, g_.count - 1, [&](node_id r, int i) {
       position_[r] = i < few.carries ? i : -1;
       for (int k = many.carries; i >= few.carries && k < to.output_count; ++k)
         if (to.outputs[k] == found[from.outputs[i]]) position_[r] = k;

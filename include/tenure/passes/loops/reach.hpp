@@ -153,7 +153,7 @@ constexpr void spread_back(const ir::graph_view& g, const char* active, char* re
       if (!active[n.in[0]]) continue;
       mark_list results(g.results_of(*c), 0);
       bool any = false;
-      ir::for_each_result(g, id, g.count - 1, [&](ir::node_id r, int i) { results[i] |= reached[r], any = any || reached[r]; });
+      ir::for_each_result(g.nodes, id, g.count - 1, [&](ir::node_id r, int i) { results[i] |= reached[r], any = any || reached[r]; });
       if (!any) continue;
       const mark_list operands = reach_of(g, id, active, results).operands;
       int i = 0;
