@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// One message: what follows from a failed call is silent.
+// Law: a call that breaks a rule gives only this message. What follows from the failed call is silent.
 // expect: tenure: trace: a traced function captures nothing: pass run-time values as arguments
 // lines: 20
 #include <iostream>

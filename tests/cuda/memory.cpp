@@ -87,6 +87,7 @@ TEST_CASE("no upload waits for the work of another thread or another stream") {
   fake_cuda::finish();
 }
 
+// Law: what a thread gives to its last stream comes behind all that it gave before, and behind what earlier threads of its lane gave.
 TEST_CASE("pinned memory of threads that have ended is used again, behind what they gave") {
   const auto numbers = full<double>(shape<4>{}, 3);
   auto x = full<double>(shape<4>{}, 1).to(cuda);
@@ -103,6 +104,9 @@ TEST_CASE("pinned memory of threads that have ended is used again, behind what t
   CHECK(elements(x) == list(4, 3));
 }
 
+// Law: freed memory is reused only after all work that may still use it, so correct programs need no waiting or synchronisation.
+// Law: work in the scope starts after all work given to the enclosing scope before, and later work of the enclosing scope starts after all work of
+// this scope.
 TEST_CASE("memory is used and handed back in the order of streams") {
   const int live = (fake_cuda::finish(), fake_cuda::live());
   in_many_orders([] {
@@ -314,6 +318,7 @@ TEST_CASE("in the steady state nothing is asked of the driver but memory from th
   }
 }
 
+// Law: a call that throws has changed nothing that is visible.
 TEST_CASE("each call that fails is thrown by name, and leaves every tensor as it was") {
   matrix x{{1, 2, 3}, {4, 5, 6}};
   auto there = x.to(cuda);

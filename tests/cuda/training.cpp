@@ -20,6 +20,8 @@ struct counted {
 };
 }  // namespace
 
+// Law: a recorded step has the same effect as its separate launches.
+// Law: launch() does the work that f() in record(f) gave to the current stream, on the same addresses.
 TEST_CASE("cuda: a training step is one launch, with the host's bits") {
   for (const std::uint64_t seed : {0u, 1u, 2u}) {
     fake_cuda::eager(seed);

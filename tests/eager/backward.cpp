@@ -51,6 +51,7 @@ TEST_CASE("a cotangent may be an expression, a view, or of run-time extents") {
   check_values(x.grad(), {6, 20});
 }
 
+// Law: results are constants, and a view that f returns cannot be written outside; only a leaf that f makes stays a leaf.
 TEST_CASE("P39 no_grad results are constants; parameters keep their role") {
   auto w = leaf<2>(1, 2);
   const auto y = tn::no_grad([](auto v) { return v * 3; }, w);
@@ -115,6 +116,7 @@ TEST_CASE("a node in two places of two later nodes is visited once") {
   check_values(x.grad(), {(9 * 16 + 1) * 4.0});
 }
 
+// Law: the gradient of a view is added to the elements of the gradient of its base that the view shows.
 TEST_CASE("gradients of views of views") {
   const auto w = leaf<2, 3>({{1, 2, 3}, {4, 5, 6}});
   const auto inner = w.transpose().at(tn::range<1, 3>(), 0);

@@ -45,6 +45,7 @@ TEST_CASE("P13 modifying through detach() after save is caught") {
   CHECK_FALSE(t.w2.has_grad());
 }
 
+// Law: if a saved value was overwritten, through any alias, backward() throws.
 TEST_CASE("P14 two-level alias chain: detach of a slice writes into the base") {
   auto x = constant<4>(1, 2, 3, 4);
   auto v = x[tn::range<1, 3>()];
@@ -131,6 +132,7 @@ TEST_CASE("item() and backward() keep the value that they computed") {
   CHECK(loss.item() == 5);
 }
 
+// Law: a backward() that throws changes nothing.
 TEST_CASE("no gradient is written when a value deep in the graph was overwritten") {
   auto x = leaf<2>(1, 2);
   const auto w = leaf<2>(3, 4);

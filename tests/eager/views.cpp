@@ -90,6 +90,7 @@ TEST_CASE("in-place through views of views of a node") {
   check_values(r.grad(), {1, 5, 7, 2, 21, 112.5});
 }
 
+// Law: if the derivative reads the old value, a copy of it is made before it is overwritten.
 TEST_CASE("in-place arithmetic keeps the old value where the derivative reads it") {
   const auto a = leaf<2>(2, 3), b = leaf<2>(5, 7);
   const auto product = tn::tensor(a * 1).mul_(b);
@@ -129,6 +130,7 @@ TEST_CASE("a view of a node that was updated in place is refused") {
   check_values(w.grad(), {6, 6});
 }
 
+// Law: the result is as if the right side were computed completely before the first write.
 TEST_CASE("right sides are whole values") {
   auto x = constant<2, 2>({{1, 2}, {3, 4}});
   x = transpose(x) + x;

@@ -36,6 +36,7 @@ void check_same(const A& a, const B& b) {
 }
 }  // namespace
 
+// Law: a step is that of each group's rule on the parameters of the group.
 TEST_CASE("each group has the step of its rule, the first group that selects a parameter wins") {
   tn::engine random(3);
   auto a = tn::init<deep>(random);

@@ -63,6 +63,7 @@ TEST_CASE("Rosenbrock's valley: from the usual start to the minimum") {
   CHECK(faster.value < 1e-3 * slow.value);
 }
 
+// Law: the same arguments give the same bits.
 TEST_CASE("the value falls in each iteration, and the same call gives the same bits") {
   double before = std::numeric_limits<double>::infinity();
   for (const int n : {1, 2, 3, 5, 8, 13, 21, 30}) {

@@ -25,6 +25,7 @@ constexpr auto loss = [](auto model, auto x, auto y, auto scale) { return mse(mo
 constexpr auto noisy = [](auto model, auto x, auto y, auto key) { return mse(model(tn::dropout(x, 0.25, key)), y); };
 }  // namespace
 
+// Law: loss, model and state are those of the step with all data at once, up to rounding, where the loss is a mean over samples.
 TEST_CASE("a step in parts is the step with all data, up to rounding, in the memory of one part") {
   tn::engine random(4);
   const auto x = tn::normal<double>(shape<samples, 8>{}, random);

@@ -156,6 +156,7 @@ TEST_CASE("a tuple of leaves is stepped in one call") {
   CHECK(b.item() == 5 - 0.5 * 3);
 }
 
+// Law: the result owns new memory, also if the elements were on this device before, and it carries no gradient.
 TEST_CASE("to() moves a tree, whose numbers become of types that tensors have") {
   const auto moved = tn::to(std::tuple(tn::tensor<float, tn::shape<2>>{1, 2}, 3u, std::array<short, 2>{4, -5}, 0.5L), on_device::device);
   CHECK(std::get<0>(moved)[1].item() == 2);
@@ -163,6 +164,11 @@ TEST_CASE("to() moves a tree, whose numbers become of types that tensors have") 
   CHECK(std::get<2>(moved)[0].item() == 4);
   CHECK(std::get<2>(moved)[1].item() == -5);
   CHECK(std::get<3>(moved).item() == 0.5);
+  tn::variable<float, tn::shape<2>> leaf{1, 2};
+  auto alias = leaf.detach();
+  const auto own = tn::to(std::tuple(leaf.detach()), on_device::device);
+  alias.fill_(7);
+  CHECK(std::get<0>(own)[1].item() == 2);
 }
 
 TEST_CASE("deepcopy of a model shares nothing with it") {
@@ -183,6 +189,7 @@ TEST_CASE("deepcopy of a model shares nothing with it") {
   CHECK(std::get<1>(copy) == 4);
 }
 
+// Law: the moments and the results are those of `rule` with clip_by_global_norm(gradients, max_norm).
 TEST_CASE("a clipped rule gets the gradients that clip_by_global_norm returns") {
   tn::engine random(1);
   auto a = there(tn::init<deep>(random));

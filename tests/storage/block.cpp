@@ -4,12 +4,14 @@
 #include <tenure/storage/saved.hpp>
 
 #include <cstdint>
+#include <thread>
 #include <utility>
 
 #include "../catch.hpp"
 
 using namespace tenure::detail;
 
+// Law: the payload of an allocated block is aligned to 64 bytes and padded to a multiple of 64 bytes, so that a packet load at the end stays inside.
 TEST_CASE("an allocated payload is aligned to 64 bytes and padded to a multiple of 64") {
   for (const std::size_t bytes : {0u, 1u, 63u, 64u, 65u, 4000u}) {
     const storage_handle h = allocate_storage(bytes);
@@ -47,19 +49,22 @@ TEST_CASE("a recycled block starts at version 0") {
   }
 }
 
+// Law: the deleter runs exactly once, when the last tensor over the memory is destroyed, on the thread that destroys it.
 TEST_CASE("a deleter runs once, when the last handle goes") {
   float memory[4] = {};
   int calls = 0;
-  {
-    storage_handle a = borrow_storage(memory, sizeof memory, [&]() noexcept { ++calls; });
-    CHECK(a.data() == memory);
-    storage_handle b = a;
-    a = storage_handle();
-    CHECK(calls == 0);
-  }
+  std::thread::id deleted_on, last_on;
+  storage_handle a = borrow_storage(memory, sizeof memory, [&]() noexcept { ++calls, deleted_on = std::this_thread::get_id(); });
+  CHECK(a.data() == memory);
+  storage_handle b = a;
+  a = storage_handle();
+  CHECK(calls == 0);
+  std::thread([&] { last_on = std::this_thread::get_id(), b = storage_handle(); }).join();
   CHECK(calls == 1);
+  CHECK(deleted_on == last_on);
 }
 
+// Law: the memory lives as long as either block.
 TEST_CASE("an uncounted storage shares the memory but not the version, and keeps the memory alive") {
   storage_handle counted = allocate_storage(8);
   static_cast<float*>(counted.data())[0] = 3;
@@ -72,6 +77,7 @@ TEST_CASE("an uncounted storage shares the memory but not the version, and keeps
   CHECK(static_cast<float*>(uncounted.data())[0] == 3);
 }
 
+// Law: intact() is true exactly when no counted alias has written to the memory since it was saved.
 TEST_CASE("a saved storage is intact exactly until a counted write, and marks the block while it lives") {
   const storage_handle h = allocate_storage(8);
   {

@@ -21,6 +21,7 @@ TEST_CASE("every size class holds the bytes that map to it, and wastes at most a
   }
 }
 
+// Law: after give(take(n), n) the pool can serve take(n) without malloc.
 TEST_CASE("give(take(n), n) lets the pool serve take(n) again without malloc") {
   for (const std::size_t bytes : {1u, 64u, 65u, 1000u, 65536u, 65537u, 10000000u}) {
     void* const first = pool::take(bytes);

@@ -35,6 +35,8 @@ auto numbered(float start) {
 
 }  // namespace
 
+// Law: map(f, x...) has the structure of x, and each leaf is f of the leaves at its place, converted to the element type of the leaf of the first
+// tree.
 TEST_CASE("map, for_each_leaf and arithmetic of models with tensors") {
   const auto a = numbered(1), b = numbered(10);
   int leaves = 0;
