@@ -2,8 +2,8 @@
 // debug_nans(train_step)(model, state, data...).
 #pragma once
 
-#include <tenure/optim/names.hpp>
 #include <tenure/inspect/debug_nans.hpp>
+#include <tenure/optim/names.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {

@@ -2,8 +2,8 @@
 // profile(train_step)(model, state, data...).
 #pragma once
 
-#include <tenure/optim/rule.hpp>
 #include <tenure/inspect/profile.hpp>
+#include <tenure/optim/rule.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {
