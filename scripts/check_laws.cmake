@@ -33,7 +33,7 @@ foreach(source IN LISTS sources)
 endforeach()
 
 set(count 0)
-set(folders passes transform eager optim storage)
+set(folders core storage tensor ops passes transform eager optim interop)
 list(TRANSFORM folders REPLACE "(.+)" "${root}/include/tenure/\\1/*.hpp")
 file(GLOB_RECURSE headers RELATIVE "${root}" ${folders})
 foreach(header IN LISTS headers)

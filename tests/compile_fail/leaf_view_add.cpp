@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: add_: a view of a tracked tensor is written only inside no_grad
+// Law: a leaf and every view of a tracked tensor are written only inside no_grad; read-only memory is never written.
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -41,6 +41,7 @@ class stages {
 TEST_CASE("elements go there and come back, whatever happens to the host's memory meanwhile") { in_many_orders([] { transfers(cuda); }); }
 TEST_CASE("transfers larger than the pinned memory arrive whole") { in_many_orders([] { large_transfers(cuda); }); }
 
+// Law: only a transfer to the host waits for the device.
 TEST_CASE("no upload waits for the work of another thread or another stream") {
   fake_cuda::finish();
   std::atomic<int> turn{0}, ran{0}, waited_for{0};

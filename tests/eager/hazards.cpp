@@ -8,6 +8,7 @@
 
 using node2 = on_device::tensor<double, shape<2>, tn::ownership::owning, tn::role::node>;
 
+// Law: the arithmetic consumes the node; making the view does not.
 TEST_CASE("a call that throws consumes nothing, a write through a view of a temporary node neither; one that succeeds consumes the node") {
   const auto w = leaf<2>(1, 2);
   auto dyn = there(tn::ones<double>(shape<tn::dyn>{}, 3));

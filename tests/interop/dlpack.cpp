@@ -93,6 +93,7 @@ TEST_CASE("a writable export throws while a graph has saved the storage") {
   CHECK(tn::to_dlpack(alias)->flags == 0);
 }
 
+// Law: the memory lives as long as either side uses it, and a deleter runs once.
 TEST_CASE("borrowed memory is handed back once, with the last tensor over it") {
   lender from;
   {

@@ -106,6 +106,7 @@ TEST_CASE("a writable map throws while a graph has saved the storage, a read-onl
   CHECK(w.grad()(1, 1) == 8);
 }
 
+// Law: the result is writable exactly if the argument is.
 TEST_CASE("a tensor over a matrix has its columns, its memory, and its const") {
   Eigen::MatrixXd m(2, 3);
   m << 1, 2, 3, 4, 5, 6;

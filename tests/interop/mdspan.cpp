@@ -37,6 +37,7 @@ struct span_2d {
 
 }  // namespace
 
+// Law: the result is writable exactly if the elements of the argument are.
 TEST_CASE("a tensor over what has the members of an mdspan") {
   double memory[6] = {1, 2, 3, 4, 5, 6};
   auto x = tn::from(span_2d<double>{memory, 2, {3, 1}});

@@ -241,6 +241,7 @@ TEST_CASE("an .npy file within a NumPy archive is the one write_npy writes") {
   CHECK(first_difference(ours.data(), archive.data() + before, 152));
 }
 
+// Law: read_npz(p) after write_npz(p, arrays) gives the same arrays in the same order, bit for bit.
 TEST_CASE("law: read_npz after write_npz gives the same arrays") {
   const folder here;
   const sample from;
@@ -287,6 +288,7 @@ TEST_CASE("an archive with a comment behind its end") {
   CHECK(refusal([&] { read_npz_from(content); }) == "truncated zip archive: its directory is missing");
 }
 
+// Law: read_npy(p) after write_npy(p, a) gives the dtype, shape and bytes of a.
 TEST_CASE("law: read_npy after write_npy gives the same array") {
   const folder here;
   const sample from;

@@ -5,6 +5,7 @@
 
 #include "unit.hpp"
 
+// Law: two sets of flags have the same name only if the compiler may use the same instructions and vector widths with both.
 int main() {
   struct {
     const char* level;

@@ -74,6 +74,7 @@ void check_cast(const tn::tensor<From, shape<N>>& x, const std::vector<To>& want
 
 }  // namespace
 
+// Law: integers wrap around (two's complement), as in PyTorch and JAX.
 TEMPLATE_TEST_CASE("integers wrap around", "", std::int32_t, std::int64_t) {
   using T = TestType;
   const T lo = least<T>, hi = greatest<T>;

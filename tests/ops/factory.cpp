@@ -29,6 +29,7 @@ struct masked {
 
 }  // namespace
 
+// Law: the same factory gives the same elements outside a trace.
 TEST_CASE("a factory in a trace gives the elements that it gives in memory") {
   const tn::tensor<double, tn::shape<>> none = 0.0;
   check_same(tn::compile([](auto x) { return x + tn::zeros<double>(tn::shape<2, 3>{}); })(none), tn::zeros<double>(tn::shape<2, 3>{}));

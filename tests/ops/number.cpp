@@ -52,6 +52,7 @@ TEST_CASE("the functions of plain numbers give the numbers that the functions of
   for (const double x : {infinite, -infinite, 0.0, -0.0, std::nan("")}) compare(x, 2.0), compare(0.5, x), compare(x, x);
 }
 
+// Law: the result is a plain number.
 TEST_CASE("functions of numbers keep floating types, take integers as double, and are constants") {
   static_assert(std::is_same_v<decltype(tn::exp(1.0f)), float> && std::is_same_v<decltype(tn::exp(1)), double> && std::is_same_v<decltype(tn::square(3)), int>);
   static_assert(std::is_same_v<decltype(tn::maximum(1, 2.5f)), float> && std::is_same_v<decltype(tn::abs(-3)), int> && std::is_same_v<decltype(tn::floor(2.5f)), float>);

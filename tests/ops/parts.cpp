@@ -8,6 +8,7 @@ namespace {
 const double inf = std::numeric_limits<double>::infinity(), not_a_number = std::numeric_limits<double>::quiet_NaN();
 }
 
+// Law: parts of a tensor are views, so they share its memory and gradients go back to it.
 TEST_CASE("parts of a tensor are views") {
   tn::tensor<float, shape<2, 5>> x{{0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}};
   auto columns = tn::unbind<1>(x);

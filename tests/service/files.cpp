@@ -94,6 +94,7 @@ std::string refusal(const std::function<void()>& f) {
 
 }  // namespace
 
+// Law: whenever the process or the machine stops, the target is the old file or the new one, whole.
 TEST_CASE("however many saves are interrupted, the old file stays whole and the next save works") {
   const folder here;
   const fs::path path = here.path / "m.npz";

@@ -66,6 +66,8 @@ TEST_CASE("braces make owning constants, and no views and no nodes") {
   only_owning_constants<shape<2, 2, dyn>>();
 }
 
+// Law: the extent of an axis is the length of the first list at that depth; if another list at that depth has a different length, shape_error is
+// thrown.
 TEST_CASE("braces with run-time extents take their extents from the braces") {
   const tensor<float, shape<dyn>> a{1, 2, 3};
   CHECK(a.extent(0) == 3);
@@ -84,6 +86,7 @@ TEST_CASE("braces with run-time extents take their extents from the braces") {
   CHECK(square{{1, 2}, {3, 4}}(1, 0) == 3);
 }
 
+// Law: axes with equal names take one integer and have equal extents.
 TEST_CASE("x(n) is zero; one integer a dyn, one a name") {
   constexpr auto batch = dim("batch");
   const tensor<float, shape<dyn, 784>> x(5);
@@ -125,6 +128,8 @@ TEST_CASE("the type says everything") {
   STATIC_REQUIRE(!expression<owned>);
 }
 
+// Law: nothing is written through a const tensor; a view keeps its memory alive; a tensor that was moved from is empty, and every use of its memory
+// throws ownership_error.
 TEST_CASE("an owning tensor moves, and what was moved from says so") {
   using owned = tensor<float, shape<2>>;
   STATIC_REQUIRE(!std::is_copy_constructible_v<owned>);

@@ -118,6 +118,8 @@ TEST_CASE("neighbours of other element types do not overlap, and elements of two
   CHECK(overlap_of(inside, b) == overlap::none);
 }
 
+// Law: `none` means that they share no byte; `same` means that each element is the element at the same index of the other; every other case, and
+// every undecided one, is `partial`.
 TEST_CASE("overlap agrees with enumeration on random layouts") {
   std::mt19937 random(7);
   const auto pick = [&](int n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };

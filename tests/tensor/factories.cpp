@@ -15,6 +15,7 @@
 
 using namespace tenure;
 
+// Law: the result shares no memory, and its version is 0.
 TEST_CASE("zeros, ones, full, eye") {
   CHECK(zeros<float>(shape<3, 3>{})(2, 2) == 0);
   CHECK(ones<std::int32_t>(shape<dyn, 3>{}, 2)(1, 2) == 1);
@@ -78,6 +79,8 @@ TEST_CASE("the like factories take extents, and the element type unless told") {
   CHECK(full_like(w, 3)(1) == 3);
 }
 
+// Law: the values depend only on the output of the engine, because the distributions of the standard library are not used, and each element takes a
+// fixed number of draws.
 TEST_CASE("the engine is xoshiro256++ seeded by splitmix64, and a seed means the same everywhere") {
   engine g(0);
   // The reference implementation's first outputs after splitmix64 from 0.
@@ -124,6 +127,7 @@ TEST_CASE("normal has its moments and its quantiles") {
   CHECK(detail::normal_quantile(0.5) == 0);
 }
 
+// Law: both sides see the same elements; const memory gives a read-only tensor; nothing is resized.
 TEST_CASE("[P27] borrowed memory is shared both ways") {
   std::vector<double> a{1, -0.5, 3.4};
   auto t = from(a);

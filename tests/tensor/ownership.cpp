@@ -121,6 +121,7 @@ TEST_CASE("[P15, P16] new_tensor copies into this dtype, without a gradient") {
   STATIC_REQUIRE(is_leaf_v<decltype(h)>);
 }
 
+// Law: a leaf gives a leaf and its gradient is copied too; no gradient flows between the two.
 TEST_CASE("[P23] deepcopy of a leaf is a leaf with a copy of its gradient") {
   auto a = variable<double, shape<2>>{1, 2};
   CHECK_FALSE(deepcopy(a).has_grad());

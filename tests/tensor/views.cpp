@@ -35,6 +35,7 @@ using shape_t = shape_of_t<X>;
 
 }  // namespace
 
+// Law: a static extent stays static if the types determine it; a view that the types rule out does not compile.
 TEST_CASE("indices keep static extents where they can") {
   auto x = arange<float>(shape<24>{}).reshape<4, 6>();
   const auto row = x[1];
@@ -178,6 +179,7 @@ TEST_CASE("expand repeats without memory, is read-only, and never repeats a run-
   CHECK((y.expand<2, dyn>().extents() == extents{2, {2, 1}}));
 }
 
+// Law: a view maps each of its indices to an element of the base.
 TEST_CASE("a view maps each index to an element of its base, each to one of its own") {
   auto x = zeros<float>(shape<4, 6>{});
   const auto base = addresses(x);
@@ -194,6 +196,7 @@ TEST_CASE("a view maps each index to an element of its base, each to one of its 
   check(x.reshape<2, 12>().at(all, range(3, 9)));
 }
 
+// Law: a view shares the storage and version counter of its base, keeps the memory alive, and is read-only if the base is const or read-only.
 TEST_CASE("what is reached through const cannot be written") {
   auto x = zeros<float>(shape<4, 6>{});
   const auto& c = x;

@@ -364,6 +364,7 @@ struct products_on_two {
   }
 };
 
+// Law: the settings of the thread after the scope are those before it, also if an exception ends it.
 TEST_CASE("flush_denormals holds in its scope only, on the threads of a pool too") {
   if (tn::detail::float_mode::flush == 0) return;  // a processor on which the scope does nothing
   const float denormal = 1e-20f * 1e-20f;

@@ -42,6 +42,7 @@ TEST_CASE("two threads write disjoint rows through views: the version counts eac
   CHECK(x(1, 3) == 2);
 }
 
+// Law: code that writes elements calls write(), which raises the version.
 TEST_CASE("two threads update disjoint rows in place: the version counts each update") {
   tn::tensor<float, tn::shape<2, 4>> x = tn::zeros<float>(tn::shape<2, 4>{});
   auto top = x[0], bottom = x[1];
