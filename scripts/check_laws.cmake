@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # cmake -P scripts/check_laws.cmake
 #
-# The first sentence of each `// Law:` in these folders stands in a test, word for word: it is the name of a test case, or a comment there. And a test
-# file is named after what it tests, without _test.
+# The first sentence of each `// Law:` of a header stands in a test, word for word: it is the name of a test case, or a comment there. And a test file is
+# named after what it tests, without _test.
 cmake_minimum_required(VERSION 3.22)
 get_filename_component(root "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 
@@ -33,9 +33,7 @@ foreach(source IN LISTS sources)
 endforeach()
 
 set(count 0)
-set(folders core storage tensor ops passes transform eager optim interop)
-list(TRANSFORM folders REPLACE "(.+)" "${root}/include/tenure/\\1/*.hpp")
-file(GLOB_RECURSE headers RELATIVE "${root}" ${folders})
+file(GLOB_RECURSE headers RELATIVE "${root}" "${root}/include/*.hpp" "${root}/kernels/*.hpp")
 foreach(header IN LISTS headers)
   read_joined("${root}/${header}" text)
   string(REGEX MATCHALL "Laws?: ([^.\n]|[.][^ \n])*" laws "${text}")

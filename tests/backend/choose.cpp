@@ -25,6 +25,7 @@ constexpr number lanes = backend::detail::max_lanes<T>;
 
 }  // namespace
 
+// Law: a choice does not depend on the number of threads, nor on the addresses.
 TEST_CASE("small products and narrow products") {
   CHECK(choice<float>(0, 8, 8).kernel == kernel::none);
   CHECK(choice<float>(5, 7, 0, factors::right_transposed).kernel == kernel::loops);

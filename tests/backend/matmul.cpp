@@ -206,6 +206,7 @@ TEMPLATE_TEST_CASE("matmul of integers is exact", "[matmul]", std::int32_t, std:
   SUCCEED();
 }
 
+// Law: an element of C is a sum over ascending k, or the sum of such parts.
 TEMPLATE_TEST_CASE("matmul splits long k, and packs into the workspace it asked for", "[matmul]", float, double) {
   for (extent k : {255, 256, 257, 511, 784, 1000})
     for (extent m : {2, 13, 130})
@@ -274,6 +275,8 @@ TEMPLATE_TEST_CASE("matmul of one row or column, long ones too", "[matmul]", flo
   SUCCEED();
 }
 
+// Law: an element is a sum over ascending k where the rows of the matrix are read along the result, and two for each lane where they are read along
+// k.
 TEMPLATE_TEST_CASE("a product of a vector and a matrix that the near caches do not hold agrees with the definition, and has the bits of its parts", "[matmul]", float, double) {
   using T = TestType;
   std::uint64_t state = 5;
@@ -461,6 +464,7 @@ TEST_CASE("matmul_small of integers is exact", "[matmul]") {
   check_small<std::int64_t, 4, 1, 4>();
 }
 
+// Law: an element of C is a[i,0] b[0,j] + a[i,1] b[1,j] + ...
 TEMPLATE_TEST_CASE("matmul_small agrees with the definition in every layout", "[matmul]", float, double) {
   check_small_layouts<TestType, 1, 1, 1>();
   check_small_layouts<TestType, 3, 3, 3>();

@@ -138,6 +138,7 @@ TEST_CASE("a loop whose body is one elementwise kernel keeps its carries in regi
   CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(two_columns)>, tn::tensor<float, tn::shape<1000>>, tn::tensor<float, tn::shape<200, 1000, 2>>>, 1, 1, false>);
 }
 
+// Law: each element is computed by the same instructions as in iterations that run one after the other.
 TEST_CASE("iterations in registers give the results of the reference backend, for any number of elements and iterations") {
   for (const std::int64_t trip_count : {0, 1, 2, 7})
     for (const std::int64_t n : {0, 1, 3, 8, 9, 14, 16, 17, 20, 24, 33, 37, 64}) {

@@ -67,6 +67,7 @@ TEST_CASE("an index outside its axis throws before anything is written") {
   CHECK(elements(r) == list{3, 1});
 }
 
+// Law: all memory is taken before a result is written.
 TEST_CASE("where an allocation, a transfer or a kernel fails, nothing is written") {
   const matrix x{{1, 2, 3}, {4, 5, 6}};
   const auto there = x.to(far);

@@ -15,6 +15,7 @@
 
 namespace tn = tenure;
 
+// Law: a program may include <Eigen/Core> or any other header of Eigen before or after this one, with the usual result.
 TEST_CASE("all of Eigen can be included after Tenure") {
   using complex = std::complex<double>;
   Eigen::MatrixXcd turn(2, 2);

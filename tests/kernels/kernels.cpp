@@ -224,6 +224,7 @@ TEST_CASE("the plan says what a kernel takes beside") {
 }
 
 // Waiting results, temporaries, partial sums, the rows that index_add sorts and the answers of checks.
+// Law: all memory of a call is taken before a result is written.
 TEST_CASE("a call takes its memory at once, before it launches anything") {
   const auto f = [](auto x, auto i, auto u) {
     const auto table = tn::index_add<0>(x * 0.5, i + 1, u);

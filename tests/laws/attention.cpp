@@ -71,6 +71,7 @@ TEST_CASE("attention: large and tiny numbers, infinite scores, NaN") {
   CHECK(std::isnan(tn::compile(attends)(array<float, 1, 1>{{1.0f}}, many, each)(0, 0)));
 }
 
+// Law: the result does not depend on the number of threads: a thread computes whole batches.
 TEST_CASE("attention keeps no weights: the memory of a gradient grows with the rows, and threads compute the same bits") {
   const auto x = filled<float>(shape<4, 600, 8>{}, 1);
   const auto f = tn::value_and_grad<0, 1, 2>([](auto q, auto k, auto v) { return sum(square(attends_causally(q, k, v))); });

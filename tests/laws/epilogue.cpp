@@ -105,6 +105,7 @@ TEMPLATE_TEST_CASE("epilogues of run-time products agree with the reference", ""
   }
 }
 
+// Law: the bits are the same as with one step after the other.
 TEMPLATE_TEST_CASE("an epilogue has the bits of one step after the other, on any number of threads", "", double, float) {
   const auto x = filled<TestType>(shape<dyn, 24>{}, 1, 4097);
   const auto w = filled<TestType>(shape<24, 100>{}, 2);

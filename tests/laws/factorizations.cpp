@@ -202,6 +202,7 @@ TEST_CASE("solve_triangular: the derivative reads and writes one triangle, and a
   CHECK(ea(0, 1) != 0);
 }
 
+// Law: a sample has the same bits in a packet and alone, and on each thread.
 TEST_CASE("cholesky: vmap, loops and threads give the bits of a call for one sample") {
   const batch<double> all = definite<double>(37, 4, 11);
   using matrices = tn::tensor<double, tn::shape<tn::dyn, 4, 4>>;

@@ -57,6 +57,7 @@ difference same_bits(const X& a, const X& b) { return a.size() == b.size() ? fir
 
 }  // namespace
 
+// Law: the bits are the same as with one step after the other.
 TEST_CASE("gathers wait for the kernel that reads their rows, with the bits of small calls, on any number of threads") {
   const auto table = filled<double>(shape<dyn, 5>{}, 1, 61);
   const auto other = filled<double>(shape<dyn, 3>{}, 2, 977);

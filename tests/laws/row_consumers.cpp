@@ -134,6 +134,7 @@ TEMPLATE_TEST_CASE("products over rows of static extents agree with the referenc
   agrees(tn::compile(of_squares), filled<TestType>(shape<90, 4>{}, 1), filled<TestType>(shape<90>{}, 2), filled<TestType>(shape<4>{}, 3));
 }
 
+// Law: only shapes decide which rows are added at a time, so the bits do not depend on the number of threads, nor on the memory of results.
 TEMPLATE_TEST_CASE("products over rows have the same bits on any number of threads, and those of one step after the other but for the parts of sums", "", double, float) {
   struct extents { std::int64_t m, d; };
   for (const extents e : {extents{150001, 4}, {9973, 50}, {1025, 700}}) {

@@ -210,6 +210,8 @@ void check_floats(const char* kind, std::int64_t stride) {
 
 }  // namespace
 
+// Law: the result is f(c) + f'(c) d + ..., where c is the centre of the piece, d = a - c is exact, and f(c) and, for some functions, the slope are
+// stored as two numbers.
 TEST_CASE("limits and bounds are exact and pieces meet", "[math]") {
   check_places<m::packet_of<double>>("f64");
   check_places<m::packet_of<float>>("f32");

@@ -3,6 +3,11 @@
 #include "../catch.hpp"
 #include "ulp.hpp"
 
+#include <cmath>
+#include <random>
+
+#include <tenure/math/twin.hpp>
+
 namespace {
 
 namespace m = tenure::math;
@@ -137,8 +142,34 @@ void check_floating() {
   }
 }
 
+template <class P>
+void check_twins() {
+  using T = m::scalar_of<P>;
+  std::mt19937 engine(1);
+  std::uniform_real_distribution<T> larger(1024, 2048), smaller(-1024, 1024);
+  for (int k = 0; k < 200; ++k) {
+    T x[m::width<P>], y[m::width<P>];
+    for (T& at : x) at = larger(engine);
+    for (T& at : y) at = smaller(engine);
+    const auto product = m::detail::two_product(m::load<P>(x), m::load<P>(y)), sum = m::detail::fast_two_sum(m::load<P>(x), m::load<P>(y));
+    const lanes<P> product_hi(product.hi), product_lo(product.lo), sum_hi(sum.hi), sum_lo(sum.lo);
+    for (int i = 0; i < m::width<P>; ++i) {
+      CHECK(product_lo.at[i] == std::fma(x[i], y[i], -product_hi.at[i]));
+      CHECK(static_cast<long double>(sum_hi.at[i]) + sum_lo.at[i] == static_cast<long double>(x[i]) + y[i]);
+    }
+  }
+}
+
 }  // namespace
 
+TEST_CASE("Law: fast_two_sum and two_product are exact (Dekker, Veltkamp), with or without fma", "[math]") {
+  check_twins<m::packet_of<float>>();
+  check_twins<m::packet_of<double>>();
+  check_twins<float>();
+  check_twins<double>();
+}
+
+// Law: each function does in each lane what the scalar function of the same name does, also for NaN.
 TEST_CASE("packets act lane by lane", "[math]") {
   check_packet<m::packet_of<float>>();
   check_packet<m::packet_of<double>>();

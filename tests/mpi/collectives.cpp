@@ -14,6 +14,7 @@
 
 namespace detail = tn::mpi::detail;
 
+// Law: a rank sends every block but its own once in the reduce-scatter, and the ranks together send (p - 1) times the array in each half.
 TEST_CASE("each rank sends every block but its own once, and all blocks arrive everywhere") {
   for (int p = 1; p <= 33; ++p) {
     const int rounds = detail::round_count(p);
@@ -116,6 +117,9 @@ TEST_CASE("reductions of each element type, of tensors and of models") {
   CHECK(sum.w2(29, 6) == Approx(model.w2(29, 6) * static_cast<float>(p)));
 }
 
+// Law: reductions give the same bits on all ranks, and from run to run for a fixed number of ranks.
+// Law: all ranks get the same bits, which depend on the arrays and the number of ranks only.
+// Law: the order of additions depends on p and the block alone, and each block is added up on one rank.
 TEST_CASE("sums have the same bits on all ranks, and again") {
   auto& g = world();
   tn::engine random(static_cast<std::uint64_t>(100 + g.rank()));
@@ -159,6 +163,9 @@ TEST_CASE("a reduction sends 2 ceil(log2 p) messages, and on average 2 (p - 1) /
   CHECK(g.bytes_sent() - bytes == 2 * (p - 1) * 3072 * 4 / p);  // exactly, since p divides 3072 / 16
 }
 
+// Law: if one rank calls something else, has other extents, has failed or has left the group, then the call throws on every rank, and no rank has
+// written anything.
+// Law: a call throws on all ranks, before anything is written, where shapes, element types or operations differ, or where a rank has failed.
 TEST_CASE("ranks that differ get an error, and go on") {
   auto& g = world();
   if (g.size() == 1) return;
@@ -196,6 +203,7 @@ TEST_CASE("ranks that differ get an error, and go on") {
   CHECK(one(0) == static_cast<float>(g.size()));
 }
 
+// Law: if a rank leaves a group while others wait for it, then their call throws, at the latest when that rank calls MPI again or finalizes it.
 TEST_CASE("a rank leaves two groups by an exception, while the others wait for the one that it leaves last") {
   auto& g = world();
   if (g.size() == 1) return;
@@ -214,6 +222,7 @@ TEST_CASE("a rank leaves two groups by an exception, while the others wait for t
   CHECK(x(0) == static_cast<float>(g.size()));
 }
 
+// Law: a rank leaves a group without waiting for another rank, so it may leave several, in any order.
 TEST_CASE("ranks leave groups in different orders, and a program makes many") {
   auto& g = world();
   for (int i = 0; i < 50; ++i) {

@@ -28,6 +28,7 @@ difference same_leaves(const X& a, const X& b) {
 }
 }  // namespace
 
+// Law: an update has the bits of an update of the whole model, because the rule computes each element by itself.
 TEST_CASE("a step with a sharded state has the bits of a step with a whole one, and each rank keeps its part") {
   auto& g = world();
   auto model = new_model(), other = new_model();

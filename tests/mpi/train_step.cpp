@@ -39,6 +39,8 @@ difference are_equal_on_all_ranks(const Model& m) {
 
 }  // namespace
 
+// Law: models and states that were equal on all ranks before a step are equal after it, bit for bit, and for a fixed number of ranks they do not
+// differ from run to run.
 TEST_CASE("a step of all ranks is the step of one process over all samples") {
   auto& g = world();
   auto model = new_model(), alone = new_model();

@@ -150,6 +150,7 @@ TEST_CASE("a collective takes its iteration in the stream of the thread") {
   CHECK(x.to(tn::cpu)(4) == static_cast<float>(g.size() * (g.size() + 1) / 2) + 0.5f);
 }
 
+// Law: a call throws on all ranks, before anything is written, where they differ or one has failed.
 TEST_CASE("ranks that differ, or of which one has failed, do not come to NCCL") {
   auto& g = gpus();
   auto x = tn::zeros<float>(tn::shape<tn::dyn>{}, g.rank() == 0 ? 3 : 4).to(tn::cuda);
@@ -230,6 +231,7 @@ TEST_CASE("on one rank of several such an error ends the job", "[.fails]") {
   static_cast<void>(x.to(tn::cpu));
 }
 
+// Law: if an exception destroys a group, or a rank has left it before, its destructor does not wait for what other ranks call later.
 TEST_CASE("a group ends its communicator, and aborts it where it does not wait for others") {
   gpus();
   const int live = fake_nccl::communicators, aborted = fake_nccl::aborted;

@@ -76,6 +76,7 @@ TEST_CASE("keys and numbers are those of jax.random") {
 }
 
 // Law: the same key gives the same bits, in each backend, in a loop and in vmap (normal: to a few ulp).
+// Law: the bits, and the numbers of random_unit, are the same with packets of every width, because no operation rounds.
 TEMPLATE_LIST_TEST_CASE("the same key gives the same bits in rows of any length, in packets of any width and in the reference", "",
                         tested_types) {
   using T = TestType;

@@ -128,6 +128,7 @@ TEST_CASE("branches, loops with a condition, and both in a scan: gradients") {
   CHECK(check_failures(with_leaf, [](auto& w) { sum(tn::compile(nested)(std::get<0>(w), std::get<1>(w))).backward(); }) >= 3);
 }
 
+// Law: all of it is taken before a step runs.
 TEST_CASE("attention, sorts and systems: results and gradients") {
   const int threads = GENERATE(1, 3);
   INFO(threads << " threads");

@@ -87,6 +87,7 @@ constexpr auto products = [](auto a, auto b) { return std::tuple{matmul(a, b.tra
 
 }  // namespace
 
+// Law: results do not depend on it, bit for bit.
 TEST_CASE("Law: results do not depend on the number of threads, bit for bit") {
   std::mt19937_64 engine(7);
   const auto extent = [&](std::int64_t most) { return static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(most)) + 1; };
@@ -223,6 +224,7 @@ TEST_CASE("all that compiles takes an execution") {
   }
 }
 
+// Law: the results have the same bits as with one thread.
 TEST_CASE("training on threads has the bits of training on one") {
   std::mt19937_64 engine(3);
   const auto x = random<float, 300, 300>(engine);

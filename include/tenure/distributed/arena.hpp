@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // One contiguous memory for the gradients of a model, and its buckets: runs of neighbouring gradients, each sent as one array. The places depend on
 // the model alone. The step after which a bucket is ready depends on the program. Both are constants.
-// Law: a gradient begins at a multiple of 64 bytes. A bucket has one element type, and at most `bucket_bytes`, unless it is a single
+// A gradient begins at a multiple of 64 bytes. A bucket has one element type, and at most `bucket_bytes`, unless it is a single
 // gradient. A bucket is sent before a step of the program if no step from there on uses it.
 #pragma once
 

@@ -77,7 +77,7 @@ void agree_on(group& g, const char* call, const X& x, const std::string& option,
     return text + (option.empty() ? "" : ", ") + option + ')';
   });
 }
-/// Calls f(data, elements) with all leaves of x of element type T as one array. Law: data is 64-byte aligned. Afterwards the leaves have what f
+/// Calls f(data, elements) with all leaves of x of element type T as one array. Data is 64-byte aligned. Afterwards the leaves have what f
 /// wrote.
 template <class T, class X, class F>
 void as_one_array(X& x, F f) {

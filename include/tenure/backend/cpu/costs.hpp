@@ -3,7 +3,7 @@
 // constants, because a virtual machine may report ten times the cache that it has. Measured on Zen 3 (AVX2) and Zen 4 and 5 (AVX-512), g++ 12 and
 // clang++ 14; a comment names the machine where its number is from one of them. choose.hpp says which product kernel runs, from these numbers.
 // The speeds that a plan is compared with are measured when they are asked for: limits.hpp.
-// Law: a number here changes how long a call takes, and the rounding of sums, but not the meaning. It does not depend on the number of threads.
+// A number here changes how long a call takes, and the rounding of sums, but not the meaning. It does not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
