@@ -206,7 +206,7 @@ def tests_for(header):
 
 # What reads past an array may give the right result: these are tested under ASan. Kernels too, whose threads have stacks of their own: it
 # warns of them, and sees what they read. Not the tests that count allocations or stop them.
-reads_arrays = ("backend/", "eager/call_history", "kernels/", "interop/", "distributed/", "tensor/memory", "tensor/copy", "tensor/layout", "tensor/overlap", "math/packet/memory", "program/kernel", "program/walk", "program/bind")
+reads_arrays = ("backend/", "eager/history", "kernels/", "interop/", "distributed/", "tensor/memory", "tensor/copy", "tensor/layout", "tensor/overlap", "math/packet/memory", "program/kernel", "program/walk", "program/bind")
 
 
 def command(copy, test, header, cxx, program, main):
