@@ -84,72 +84,69 @@ constexpr int max_count(int bound_step::*count) {
   return most;
 }
 
-constexpr bool is_opaque_step(const bound_step& s, ir::opcode op, dtype type) { return !s.is_fused() && s.op == op && s.type == type; }
+/// Whether two steps that are not kernels run the same code with other pointers and numbers: an operation on one element type, or one control-flow
+/// operation.
+constexpr bool is_like(const bound_step& a, const bound_step& b) { return a.op == b.op && a.type == b.type && a.control_flow == b.control_flow; }
+
+/// A step of each kind that a program has, kernels apart. A kernel has its code.
+template <class Program>
+struct kinds_of_steps {
+  int at[Program::step_count + 1] = {}, count = 0;
+  bool has_control_flow = false, has_opaque = false;
+
+  constexpr kinds_of_steps() {
+    for (int i = 0; i < Program::step_count; ++i) {
+      const bound_step& s = Program::tables.steps[i];
+      bool is_new = !s.is_fused();
+      for (int k = 0; is_new && k < count; ++k) is_new = !is_like(Program::tables.steps[at[k]], s);
+      if (is_new) at[count++] = i, (s.is_opaque() ? has_opaque : has_control_flow) = true;
+    }
+  }
+};
+template <class Program>
+inline constexpr kinds_of_steps<Program> kinds{};
+
+/// Whether every step is a fused kernel.
+template <class Program>
+inline constexpr bool only_kernels = kinds<Program>.count == 0;
+
+/// Calls f<S>() for the kind of a step that is not a kernel. S is a step of this kind. Code is compiled once for a kind.
+template <class Program, class F>
+TENURE_INLINE constexpr void visit_kind(const bound_step& s, const F& f) {
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    [[maybe_unused]] const auto runs = [&]<int S>() {
+      const bool is_this = is_like(s, Program::tables.steps[S]);
+      if (is_this) f.template operator()<S>();
+      return is_this;
+    };
+    static_cast<void>((runs.template operator()<kinds<Program>.at[I]>() || ...));
+  }(std::make_integer_sequence<int, kinds<Program>.count>{});
+}
+
+/// Calls f(operation, element_tag) with the operation and the element type of an opaque step, both as types.
+template <class Program, class F>
+TENURE_INLINE constexpr void visit_opaque(const bound_step& step, const F& f) {
+  visit_kind<Program>(step, [&]<int S>() {
+    constexpr bound_step s = Program::tables.steps[S];
+    if constexpr (s.is_opaque()) f(std::integral_constant<ir::opcode, s.op>{}, element_tag<element_of_t<s.type>>{});
+  });
+}
+
+/// Calls f(number) with the number of the step's control-flow operation as a type.
+template <class Program, class F>
+constexpr void visit_control_flow(const bound_step& step, const F& f) {
+  visit_kind<Program>(step, [&]<int S>() {
+    constexpr int c = Program::tables.steps[S].control_flow;
+    if constexpr (c >= 0) f(std::integral_constant<int, c>{});
+  });
+}
 
 /// Whether the program has an opaque step with this operation and element type.
 template <class Program>
 constexpr bool has_step(ir::opcode op, dtype type) {
-  for (int i = 0; i < Program::step_count; ++i)
-    if (is_opaque_step(Program::tables.steps[i], op, type)) return true;
+  for (int i = 0; i < kinds<Program>.count; ++i)
+    if (is_like(Program::tables.steps[kinds<Program>.at[i]], {.op = op, .type = type})) return true;
   return false;
-}
-
-/// One opaque step for each pair of operation and element type that the program has. Loops and branches are not included.
-template <class Program>
-struct different_steps {
-  int at[Program::step_count + 1] = {}, count = 0;
-
-  constexpr different_steps() {
-    for (int i = 0; i < Program::step_count; ++i) {
-      const bound_step& s = Program::tables.steps[i];
-      bool is_new = !s.is_fused() && s.control_flow < 0;
-      for (int k = 0; is_new && k < count; ++k) is_new = !is_opaque_step(Program::tables.steps[at[k]], s.op, s.type);
-      if (is_new) at[count++] = i;
-    }
-  }
-};
-template <class Program>
-inline constexpr different_steps<Program> different_opaque_steps{};
-
-/// Calls f(operation, element_tag) with the operation and the element type of an opaque step, both as types. Code is compiled only for
-/// pairs that the program has.
-template <class Program, class F>
-TENURE_INLINE constexpr void visit_opaque(const bound_step& s, const F& f) {
-  constexpr const auto& steps = different_opaque_steps<Program>;
-  [&]<int... I>(std::integer_sequence<int, I...>) {
-    [[maybe_unused]] const auto runs = [&]<ir::opcode Op, dtype Type>() {
-      const bool is_this = s.op == Op && s.type == Type;
-      if (is_this) f(std::integral_constant<ir::opcode, Op>{}, element_tag<element_of_t<Type>>{});
-      return is_this;
-    };
-    static_cast<void>((runs.template operator()<Program::tables.steps[steps.at[I]].op, Program::tables.steps[steps.at[I]].type>() || ...));
-  }(std::make_integer_sequence<int, steps.count>{});
-}
-
-/// The control-flow operations of a program's steps, each once.
-template <class Program>
-struct different_control_flow {
-  int at[Program::step_count + 1] = {}, count = 0;
-
-  constexpr different_control_flow() {
-    for (int i = 0; i < Program::step_count; ++i) {
-      const int c = Program::tables.steps[i].control_flow;
-      bool is_new = c >= 0;
-      for (int k = 0; is_new && k < count; ++k) is_new = at[k] != c;
-      if (is_new) at[count++] = c;
-    }
-  }
-};
-template <class Program>
-inline constexpr different_control_flow<Program> control_flows{};
-
-/// Calls f(number) with the number of the step's control-flow operation as a type.
-template <class Program, class F>
-constexpr void visit_control_flow(const bound_step& s, const F& f) {
-  constexpr const auto& all = control_flows<Program>;
-  [&]<int... I>(std::integer_sequence<int, I...>) {
-    ((s.control_flow == all.at[I] ? void(f(std::integral_constant<int, all.at[I]>{})) : void()), ...);
-  }(std::make_integer_sequence<int, all.count>{});
 }
 
 /// The program of a body. A body number counts the bodies of the whole program, also if another body contains this body.
@@ -248,14 +245,6 @@ struct unread_results {
   }
 };
 
-/// Whether every step is a fused kernel.
-template <class Program>
-inline constexpr bool only_kernels = [] {
-  for (int i = 0; i < Program::step_count; ++i)
-    if (!Program::tables.steps[i].is_fused()) return false;
-  return true;
-}();
-
 /// Shape and strides of one operand of an opaque step.
 struct operand_view {
   int rank = 0;
@@ -286,6 +275,7 @@ struct opaque_operation {
   operand_view out;
 
   constexpr opaque_operation() = default;
+  constexpr opaque_operation(ir::opcode, const std::int64_t* numbers) : opaque_operation(numbers) {}
   constexpr explicit opaque_operation(const std::int64_t* numbers) : next_(numbers) {
     const auto operands = static_cast<int>(next());
     axis = static_cast<int>(next());
@@ -309,6 +299,55 @@ struct opaque_operation {
   }
 
   const std::int64_t* next_ = nullptr;  // the next number to read; after the constructor, the first number of the bounds
+};
+
+/// The different operations of the opaque steps of a program. Equal operations share their numbers (encode.hpp).
+template <class Program>
+struct different_operations {
+  int first_number[Program::step_count + 1] = {}, of[Program::step_count + 1] = {}, count = 0;
+
+  constexpr different_operations() {
+    for (int i = 0; i < Program::step_count; ++i) {
+      const bound_step& s = Program::tables.steps[i];
+      if (!s.is_opaque()) continue;
+      while (of[i] < count && first_number[of[i]] != s.first_number) ++of[i];
+      if (of[i] == count) first_number[count++] = s.first_number;
+    }
+  }
+};
+template <class Program>
+inline constexpr different_operations<Program> operations{};
+
+/// The numbers of all steps for given run-time extents, and the operations that the numbers describe. This is the only place that decodes operations: once
+/// for a static program, otherwise once for a call or for all iterations of a loop. In a loop that updates a row in each iteration, decoding took half
+/// of the time. An Operation is made of an opcode and its numbers.
+template <class Program, class Operation>
+class decoded_steps {
+ public:
+  decoded_steps(const decoded_steps&) = delete;  // the operations point to the numbers
+  constexpr explicit decoded_steps(const std::int64_t* symbols) {
+    for (int i = 0; i < Program::number_count; ++i) number_[i] = passes::value_of(Program::tables.numbers[i], symbols);
+    if constexpr (count > 0)
+      for (int i = 0, next = 0; i < Program::step_count; ++i) {
+        const bound_step& s = Program::tables.steps[i];
+        if (s.is_opaque() && operations<Program>.of[i] == next) operation_.at[next++] = Operation(s.op, numbers_of(s));
+      }
+  }
+  constexpr const std::int64_t* numbers_of(const bound_step& s) const { return number_ + s.first_number; }
+  /// The operation of step i.
+  constexpr const Operation& operation(int i) const { return operation_.at[operations<Program>.of[i]]; }
+
+ private:
+  static constexpr int count = operations<Program>.count;
+  struct list {
+    Operation at[count > 0 ? count : 1] = {};
+  };
+  struct none {
+    static constexpr Operation at[1] = {};
+  };
+
+  std::int64_t number_[Program::number_count + 1] = {};
+  std::conditional_t<(count > 0), list, none> operation_;
 };
 
 /// Calls check(bound, type, first, indices, extent) for each argument, or view of an argument, that holds indices. Indices must lie in [0, extent).

@@ -15,8 +15,11 @@ namespace TENURE_NAMESPACE::program_detail {
 /// Calls f with 0 ... N - 1: as constants, so that an array whose elements f names can stay in registers, or as numbers.
 template <int N, bool AsConstants = true, class F>
 TENURE_INLINE void for_each_number(const F& f) {
-  if constexpr (AsConstants) [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }(std::make_integer_sequence<int, N>{});
-  else for (int i = 0; i < N; ++i) f(i);
+  if constexpr (AsConstants) {
+    [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }(std::make_integer_sequence<int, N>{});
+  } else {
+    for (int i = 0; i < N; ++i) f(i);
+  }
 }
 
 /// The iterations of a loop whose trip count is known before the first. `now` is the number of the iteration.
@@ -73,8 +76,9 @@ struct carries_in_memory {
   }
   /// Copies the carries, unless they are there. A null pointer stands for a carry that nothing reads.
   void store(const Call& call, void* const* to) const {
+    using body = typename Call::body;
     for (int i = 0; i < Count; ++i)
-      if (to[i] != nullptr && to[i] != call.argument[i]) call.machine.copy(to[i], call.argument[i], bytes_of_output<typename Call::body>(i, call.machine.symbols()));
+      if (to[i] != nullptr && to[i] != call.argument[i]) call.machine.copy(to[i], call.argument[i], bytes_of_output<body>(i, call.machine.symbols()));
   }
 };
 

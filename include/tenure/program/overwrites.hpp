@@ -35,10 +35,9 @@ struct overwrites_in_control_flow {
   constexpr bool operator()(const passes::plan_view& p, const passes::step& s, int argument, int result) const {
     if (p.graph.find_control_flow(s.node) == nullptr) return false;
     bool may = false;
-    constexpr const auto& all = control_flows<Program>;
-    [&]<int... I>(std::integer_sequence<int, I...>) {
-      ((p.graph[s.node].attr == all.at[I] ? void(may = by_control_flow<all.at[I]>(p.accesses + s.first_access, argument, result)) : void()), ...);
-    }(std::make_integer_sequence<int, all.count>{});
+    visit_control_flow<Program>({.op = s.op, .control_flow = static_cast<int>(p.graph[s.node].attr)}, [&]<int C>(std::integral_constant<int, C>) {
+      may = by_control_flow<C>(p.accesses + s.first_access, argument, result);
+    });
     return may;
   }
 

@@ -9,93 +9,13 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-template <class Program, class Plan, class BeforeWriting>
-TENURE_INLINE void execute(const running_call& m, const Plan& plan, const BeforeWriting& before_writing);
+template <class Program, class BeforeWriting>
+TENURE_INLINE void execute(const running_call& m, const memory_plan<Program>& plan, const BeforeWriting& before_writing);
 
 namespace detail {
 
 template <class Program>
 constexpr bool expands();
-
-/// The position of each opaque step among the opaque steps of its program.
-template <class Program>
-struct opaque_positions {
-  int of[Program::step_count + 1] = {}, count = 0;
-  constexpr opaque_positions() {
-    for (int i = 0; i < Program::step_count; ++i)
-      if (const bound_step& s = Program::tables.steps[i]; !s.is_fused() && s.control_flow < 0) of[i] = count++;
-  }
-};
-template <class Program>
-inline constexpr opaque_positions<Program> opaque_position{};
-
-template <class Body>
-struct bound_body;
-
-/// The bodies of the loops and branches that the steps of a program run, each once.
-template <class Program>
-struct bodies_within {
-  int at[2 * Program::step_count + 1] = {}, count = 0;
-
-  constexpr bodies_within() {
-    for (int i = 0; i < Program::step_count; ++i) {
-      const int c = Program::tables.steps[i].control_flow;
-      if (c < 0) continue;
-      const ir::control_flow& record = Program::value.bodies.control_flows[c];
-      if (record.what == ir::control_flow::kind::external) continue;
-      add(record.bodies[0]);
-      if (record.what != ir::control_flow::kind::scan) add(record.bodies[1]);
-    }
-  }
-  constexpr bool has(int body) const {
-    for (int i = 0; i < count; ++i)
-      if (at[i] == body) return true;
-    return false;
-  }
-  constexpr void add(int body) {
-    if (!has(body)) at[count++] = body;
-  }
-};
-template <class Program>
-inline constexpr bodies_within<Program> inner_bodies{};
-
-/// The plan of a body with static extents is a constant.
-template <class Body>
-struct constant_plan {
-  explicit constant_plan(const std::int64_t*) {}
-};
-template <class Program, int Body>
-using plan_of_inner = std::conditional_t<program_detail::body_program<Program, Body>::is_static, constant_plan<program_detail::body_program<Program, Body>>,
-                                         bound_body<program_detail::body_program<Program, Body>>>;
-template <class Program, class Positions>
-struct plans_within;
-template <class Program, int... I>
-struct plans_within<Program, std::integer_sequence<int, I...>> : plan_of_inner<Program, inner_bodies<Program>.at[I]>... {
-  explicit plans_within([[maybe_unused]] const std::int64_t* symbols) : plan_of_inner<Program, inner_bodies<Program>.at[I]>(symbols)... {}
-};
-
-/// What all iterations of a loop share if its body has run-time extents: the memory of the body, the numbers of its steps, its operations, and the same
-/// for loops and branches in the body. Computing it in each iteration took a tenth of the time of the minors of a 5 x 5 matrix.
-template <class Body>
-struct bound_body : memory_plan<Body> {
-  std::int64_t number[Body::number_count + 1];
-  repeated_operation operation[opaque_position<Body>.count + 1];
-  plans_within<Body, std::make_integer_sequence<int, inner_bodies<Body>.count>> within;
-  bool has_epilogue = false;  // for these extents
-
-  bound_body(const bound_body&) = delete;  // the operations point to the numbers
-  explicit bound_body(const std::int64_t* symbols) : memory_plan<Body>(symbols), within(symbols) {
-    for (int i = 0; i < Body::number_count; ++i) number[i] = passes::value_of(Body::tables.numbers[i], symbols);
-    for (int i = 0; i < Body::step_count; ++i) {
-      const bound_step& s = Body::tables.steps[i];
-      if (s.is_fused() || s.control_flow >= 0) continue;
-      operation[opaque_position<Body>.of[i]] = repeated_operation(s.op, number + s.first_number);
-      if constexpr (has_epilogues<Body>)
-        if (Body::groups.at[i].is_of_product())
-          has_epilogue = has_epilogue || cut_of_group<Body>(i, operation[opaque_position<Body>.of[i]].operation, symbols).rows_of_block > 0;
-    }
-  }
-};
 
 /// A scan whose body is one kernel, as the kernel sees it (fused/iterations.hpp).
 template <class Body, int Carries, int Scanned, bool Counts>
@@ -133,20 +53,16 @@ inline constexpr bool is_scan_of_kernel = [] {
   }
 }();
 
-/// Runs the bodies of loops and branches. `plan` is the plan of the program around them, and may contain the plans of the bodies.
-template <class Plan>
+/// Runs the bodies of the loops and branches of a program.
+template <class Program>
 struct iterations_on_host {
   static constexpr bool is_host = true;
   const running_call& around;
-  const Plan& plan;
+  const memory_plan<Program>& plan;
 
   const std::int64_t* symbols() const { return around.symbols; }
   template <class Body>
-  decltype(auto) plan_of() const {
-    if constexpr (Body::is_static) return (static_memory<Body>);
-    else if constexpr (requires { plan.within; }) return static_cast<const bound_body<Body>&>(plan.within);
-    else return bound_body<Body>(around.symbols);
-  }
+  const memory_plan<Body>& plan_of() const { return plan.template plan_of_body<Body>(); }
   /// Whether bodies are expanded, and need little memory. Then the carries of a loop may be local variables.
   template <class... Body>
   static constexpr bool runs_in_registers() {
@@ -159,8 +75,8 @@ struct iterations_on_host {
     ((most = static_memory<Body>.total() > most ? static_memory<Body>.total() : most), ...);
     return most;
   }
-  template <template <class> class PlanOf, class Body>
-  TENURE_INLINE void run(const PlanOf<Body>& of_body, const void* const* arguments, void* const* results, void* workspace) const {
+  template <class Body>
+  TENURE_INLINE void run(const memory_plan<Body>& of_body, const void* const* arguments, void* const* results, void* workspace) const {
     execute<Body>({{arguments, results, workspace, around.symbols}, around.on}, of_body, program_detail::no_commit{});
   }
   template <class Body, int Carries, int Scanned, bool Counts>

@@ -33,10 +33,10 @@ constexpr passes::row_cut cut_of_group(int s, const opaque_operation& product, c
   return passes::cut_of_rows(group, product.in[0].extent[0], product.in[1].extent[1], product.in[0].extent[1], size_of(Program::tables.steps[s].type), instructions, symbols);
 }
 
-/// A step with its pointers. `number` holds the numbers of the operands of a product.
+/// A step with its pointers.
 struct pointed_step {
   void* const* pointer;
-  const std::int64_t* number;
+  const opaque_operation& operation;
 };
 
 /// The products that read the rows of an epilogue, in one call. A product that cannot read them block by block runs after the kernel, with the same bits.
@@ -53,12 +53,10 @@ struct consumers_of_call {
   void bind(const passes::row_group& e, int s, const call_memory& m, bool on_one_thread, const byte_range* read, int read_count, const Bind& bind_step) {
     count = e.consumer_count;
     for (int c = 0; c < e.consumer_count; ++c) {
-      const program_detail::bound_step& reader = Program::tables.steps[s + 2 + c];
       const passes::product_over_rows& sums = e.consumers[c];
       void* pointer[3];
-      std::int64_t own_number[program_detail::max_count<Program>(&program_detail::bound_step::number_count)];
       growing_product<T>& grows = product[c];
-      grows = {opaque_operation(bind_step(reader, pointer, own_number)), pointer, sums.factor};
+      grows = {bind_step(s + 2 + c, pointer), pointer, sums.factor};
       bool& stays = is_active[c] = on_one_thread && grows.is_in_order();
       for (int i = 0; i < read_count; ++i) stays = stays && !grows.written.meets(read[i]);
       for (int i = 0; i < c; ++i) stays = stays && !grows.written.meets(product[i].other);
@@ -83,14 +81,14 @@ struct consumers_of_call {
 };
 
 /// Runs the product s with elements of type T, the kernel after it, and the products that read its rows. Returns the number of steps that it ran.
-/// bind(step, pointers, numbers) binds a step.
+/// bind(step, pointers) sets the pointers of a step, and returns its operation.
 template <class T, class Program, class Bind>
 int run_epilogue(int s, const call_memory& m, const pointed_step& product, const passes::row_cut& cut, void (*kernel)(const kernel_arguments&), kernel_arguments next, const Bind& bind) {
   constexpr auto& tables = Program::tables;
   const program_detail::bound_step& after = tables.steps[s + 1];
   const passes::kernel& shape = tables.kernels[after.kernel];
   const passes::row_group& e = Program::groups.at[s];
-  const opaque_operation operation(product.number);
+  const opaque_operation& operation = product.operation;
   const operand_view &a = operation.in[0], &b = operation.in[1];
   const std::int64_t rows = a.extent[0], n = b.extent[1], k = a.extent[1];
 

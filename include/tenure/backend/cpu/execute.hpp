@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Runs a program on the CPU: binds buffers to memory, then runs one step after the other. The steps of a small static program are expanded
-// in one function, so that values can stay in registers from step to step. Other programs walk a table of kernels.
+// Runs a program on the CPU, in one of two ways. The steps of a small program stand in a straight line in one function; if it is static, they are
+// expanded there, so that values can stay in registers from step to step. Other programs walk a table of steps. Both read the steps that the memory
+// plan has decoded, and run a step by the same row (opaque.hpp).
 // Cost: no allocation. The caller provides results and workspace.
 #pragma once
 
@@ -34,126 +35,94 @@ struct kernel_table<Program, std::integer_sequence<int, K...>> {
   }(), "passes/groups.hpp made a group of a kernel that does not run in blocks");
 };
 
-/// Whether a program has steps that are neither kernels nor control flow. Without such steps run_table() has no code for them: g++ would warn
-/// that their numbers are not initialized.
-template <class Program>
-inline constexpr bool has_opaque = program_detail::different_opaque_steps<Program>.count > 0;
-
-/// The operations of the opaque steps of a body without run-time extents, as constants: an iteration does not decode them from numbers. In a
-/// loop that updates a row in each iteration, decoding took half of the time. Programs with epilogues need the numbers of the products.
-template <class Program>
-inline constexpr bool knows_operations = Program::is_static && Program::value.is_body && !has_epilogues<Program> && has_opaque<Program>;
 /// Stands for waiting_gathers in a program without gathers that may wait.
 struct no_waiting_gathers {};
-template <class Program>
-struct known_operations {
-  static constexpr auto numbers = [] {
-    struct list {
-      std::int64_t at[Program::number_count + 1] = {};
-    } l;
-    for (int i = 0; i < Program::number_count; ++i) l.at[i] = Program::tables.numbers[i].factor;
-    return l;
-  }();
 
-  repeated_operation at[Program::step_count + 1] = {};
-
-  constexpr known_operations() {
-    for (int i = 0; i < Program::step_count; ++i)
-      if (const bound_step& s = Program::tables.steps[i]; !s.is_fused() && s.control_flow < 0) at[i] = repeated_operation(s.op, numbers.at + s.first_number);
-  }
-};
-template <class Program>
-inline constexpr known_operations<Program> operations_of{};
-
-template <class Program, class Operation>
-void run_opaque(const bound_step& s, void* const* pointer, const Operation& operation, void* scratch, executor* on) {
-  program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
-    if constexpr (std::is_same_v<Operation, repeated_operation>) repeated_step<Op, T>(pointer, operation, scratch, on, Program::value.bounds);
-    else opaque_step<Op, T>(pointer, operation, scratch, on, Program::value.bounds);
-  });
+/// Runs step i, which is not a kernel and has the kind of step S.
+template <class Program, int S>
+TENURE_INLINE void run_kind(const running_call& m, const memory_plan<Program>& plan, int i, void* const* pointer, void* scratch) {
+  constexpr bound_step kind = Program::tables.steps[S];
+  const bound_step& s = Program::tables.steps[i];
+  if constexpr (kind.is_opaque()) run_row<kind.op, element_of_t<kind.type>>(pointer, plan.steps().operation(i), scratch, m.on, Program::value.bounds);
+  else program_detail::run_control_flow<Program, kind.control_flow>(iterations_on_host<Program>{m, plan}, s, pointer, plan.steps().numbers_of(s), scratch);
 }
 
 /// Runs the steps first ... last - 1. With a watch, calls watch.enter(step) before each step, and watch.enter(-1) after the last step.
-template <class Program, class Plan, class... Watch>
-void run_table(const running_call& m, const Plan& plan, int first, int last, const Watch&... watch) {
-  constexpr bool is_bound = std::is_same_v<Plan, bound_body<Program>>;
+template <class Program, class... Watch>
+void run_table(const running_call& m, const memory_plan<Program>& plan, int first, int last, const Watch&... watch) {
   constexpr auto& tables = Program::tables;
   using kernels = kernel_table<Program, std::make_integer_sequence<int, Program::kernel_count>>;
   void* pointer[program_detail::max_count<Program>(&bound_step::binding_count)];
-  [[maybe_unused]] std::int64_t own_number[program_detail::max_count<Program>(&bound_step::number_count)];
   void* const scratch = static_cast<char*>(m.workspace) + plan.bytes;
-  // Sets the pointers of a step and returns its numbers. It computes the numbers into `numbers` unless they are already known.
-  const auto bind = [&](const bound_step& s, void** pointers, [[maybe_unused]] std::int64_t* numbers) -> const std::int64_t* {
+  const auto point = [&](int i, void** pointers) {
+    const bound_step& s = tables.steps[i];
     for (int j = 0; j < s.binding_count; ++j) pointers[j] = pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
-    if constexpr (is_bound) {
-      return plan.number + s.first_number;
-    } else {
-      const bool is_known = knows_operations<Program> && !s.is_fused() && s.control_flow < 0;
-      for (int j = 0; j < s.number_count && !is_known; ++j) numbers[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
-      return numbers;
-    }
   };
-  [[maybe_unused]] const iterations_on_host<Plan> machine{m, plan};
+  [[maybe_unused]] const auto bind = [&](int i, void** pointers) -> const opaque_operation& {
+    point(i, pointers);
+    return plan.steps().operation(i).operation;
+  };
   [[maybe_unused]] std::conditional_t<has_waiting_gathers<Program>, waiting_gathers<Program>, no_waiting_gathers> gathers;
   for (int i = first; i < last; ++i) {
     const bound_step& s = tables.steps[i];
     if constexpr (has_waiting_gathers<Program>)
-      if (Program::groups.at[i].is_of_gather()) {
-        const std::int64_t* const number = bind(s, pointer, own_number);
-        if (gathers.take(i, m, {pointer, number})) continue;
-      }
+      if (Program::groups.at[i].is_of_gather())
+        if (gathers.take(i, m, {pointer, bind(i, pointer)})) continue;
     (watch.enter(i), ...);
-    const std::int64_t* const number = bind(s, pointer, own_number);
-    if constexpr (program_detail::only_kernels<Program>) {
-      kernels::at[s.kernel]({pointer, number, scratch, m.on});
-    } else {
-      if constexpr (has_epilogues<Program>)
-        if (Program::groups.at[i].is_of_product())
-          if (const passes::row_cut cut = cut_of_group<Program>(i, opaque_operation(number), m.symbols); cut.rows_of_block > 0) {
-            void* next_pointer[program_detail::max_count<Program>(&bound_step::binding_count)];
-            [[maybe_unused]] std::int64_t own_next_number[program_detail::max_count<Program>(&bound_step::number_count)];
-            const bound_step& next = tables.steps[i + 1];
-            const std::int64_t* const next_number = bind(next, next_pointer, own_next_number);
-            i += run_with_epilogue<Program>(i, m, {pointer, number}, cut, kernels::at[next.kernel], {next_pointer, next_number, scratch, m.on}, bind) - 1;
-            continue;
-          }
-      const row_producer* rows = nullptr;
-      if constexpr (has_waiting_gathers<Program>) rows = gathers.before(i, m.on);
-      if (s.is_fused()) kernels::at[s.kernel]({pointer, number, scratch, m.on, rows});
-      else if (s.control_flow >= 0) program_detail::run_control_flow_of<Program>(machine, s, pointer, number, scratch);
-      else if constexpr (knows_operations<Program>) run_opaque<Program>(s, pointer, operations_of<Program>.at[i], scratch, m.on);
-      else if constexpr (is_bound && has_opaque<Program>) run_opaque<Program>(s, pointer, plan.operation[opaque_position<Program>.of[i]], scratch, m.on);
-      else if constexpr (has_opaque<Program>) run_opaque<Program>(s, pointer, opaque_operation(number), scratch, m.on);
-    }
+    point(i, pointer);
+    if constexpr (has_epilogues<Program>)
+      if (Program::groups.at[i].is_of_product()) {
+        const opaque_operation& product = plan.steps().operation(i).operation;
+        if (const passes::row_cut cut = cut_of_group<Program>(i, product, m.symbols); cut.rows_of_block > 0) {
+          void* next_pointer[program_detail::max_count<Program>(&bound_step::binding_count)];
+          const bound_step& next = tables.steps[i + 1];
+          point(i + 1, next_pointer);
+          const kernel_arguments of_next{next_pointer, plan.steps().numbers_of(next), scratch, m.on};
+          i += run_with_epilogue<Program>(i, m, {pointer, product}, cut, kernels::at[next.kernel], of_next, bind) - 1;
+          continue;
+        }
+      }
+    const row_producer* rows = nullptr;
+    if constexpr (has_waiting_gathers<Program>) rows = gathers.before(i, m.on);
+    if (s.is_fused()) kernels::at[s.kernel]({pointer, plan.steps().numbers_of(s), scratch, m.on, rows});
+    else program_detail::visit_kind<Program>(s, [&]<int S>() { run_kind<Program, S>(m, plan, i, pointer, scratch); });
   }
   (watch.enter(-1), ...);
 }
 
-// ---- small static programs, expanded in place ----
+// ---- a straight line of steps ----
 
-/// What a step of an iteration reads, writes or checks at one position.
+/// What an opaque step of a static program reads, writes or checks at one position.
 template <class Program>
 constexpr single_position position_of_step(int step) {
-  if constexpr (Program::is_static && Program::value.is_body) return operations_of<Program>.at[step].position;
-  else return {};
+  if constexpr (Program::is_static)
+    if (Program::tables.steps[step].is_opaque()) return static_steps<Program>.operation(step).position;
+  return {};
+}
+/// When a step of a static program may stand in a straight line.
+template <class Program>
+constexpr in_line line_of_step(int step) {
+  const bound_step& s = Program::tables.steps[step];
+  return s.is_fused() ? in_line::always : s.is_opaque() ? static_steps<Program>.operation(step).stands : in_line::in_iteration;
 }
 
 template <class Program>
 constexpr bool expands() {
-  if (!Program::is_static || Program::step_count > costs::expanded_steps || has_epilogues<Program>) return false;
-  std::int64_t work = 0;
-  for (int i = 0; i < Program::kernel_count; ++i) {
-    const passes::kernel& k = Program::tables.kernels[i];
-    std::int64_t elements = 1;
-    for (int d = 0; d < k.outer + k.inner; ++d) elements *= k.extent[d].factor;
-    work += elements * k.instruction_count;
+  if constexpr (Program::is_static && Program::step_count <= costs::expanded_steps && !has_epilogues<Program>) {
+    std::int64_t work = 0;
+    for (int i = 0; i < Program::kernel_count; ++i) {
+      const passes::kernel& k = Program::tables.kernels[i];
+      std::int64_t elements = 1;
+      for (int d = 0; d < k.outer + k.inner; ++d) elements *= k.extent[d].factor;
+      work += elements * k.instruction_count;
+    }
+    const bool is_iteration = Program::value.is_body && Program::step_count <= costs::expanded_steps_per_iteration;
+    for (int i = 0; i < Program::step_count; ++i)
+      if (line_of_step<Program>(i) < (is_iteration ? in_line::in_iteration : in_line::always)) return false;
+    return work <= costs::expanded_work;
+  } else {
+    return false;
   }
-  for (int i = 0; i < Program::step_count; ++i) {
-    const bound_step& s = Program::tables.steps[i];
-    const bool is_within_iteration = (s.control_flow >= 0 || position_of_step<Program>(i).length > 0) && Program::value.is_body && Program::step_count <= costs::expanded_steps_per_iteration;
-    if (!s.is_fused() && s.op != ir::opcode::matmul && s.op != ir::opcode::pad && !is_within_iteration) return false;
-  }
-  return work <= costs::expanded_work;
 }
 
 /// Whether a program is a branch of a cond. A result of a branch may share memory with any capture; a result of a loop body only with its own carry.
@@ -198,24 +167,20 @@ template <class Program>
 using row_addresses = const void* [Program::step_count + 1];
 
 template <class Program, int B>
-TENURE_INLINE void* pointer_in_expansion(const running_call& m, [[maybe_unused]] const row_addresses<Program>& rows) {
+TENURE_INLINE void* pointer_in_line(const running_call& m, [[maybe_unused]] const memory_plan<Program>& plan,
+                                    [[maybe_unused]] const row_addresses<Program>& rows) {
   constexpr const program_detail::binding& b = Program::tables.bindings[B];
   if constexpr (row_of_binding<Program, B> >= 0)
     return static_cast<char*>(const_cast<void*>(rows[row_of_binding<Program, B>])) + b.offset.factor * size_of(Program::tables.buffers[b.buffer].type);
-  else return pointer_of<Program>(m, static_memory<Program>.offset, b);
+  else if constexpr (Program::is_static) return pointer_of<Program>(m, static_memory<Program>.offset, b);
+  else return pointer_of<Program>(m, plan.offset, b);
 }
 
+/// An opaque step of a static program.
 template <class Program, int S>
 struct static_step {
   static constexpr bound_step step = Program::tables.steps[S];
-  static constexpr struct list {
-    std::int64_t at[step.number_count + 1];
-  } numbers = [] {
-    list l{};
-    for (int i = 0; i < step.number_count; ++i) l.at[i] = Program::tables.numbers[step.first_number + i].factor;
-    return l;
-  }();
-  static constexpr repeated_operation repeated{step.op, numbers.at};
+  static constexpr const step_row& repeated = static_steps<Program>.operation(S);
 
   static constexpr bool has_row_in_place = [] {
     if constexpr (step.op != ir::opcode::gather) return false;
@@ -260,62 +225,40 @@ TENURE_INLINE void run_operation(void* const* pointer, [[maybe_unused]] void* sc
   } else if constexpr (step::is_small_sample) {
     sample_in_registers<ops::opaque_record_of<step::step.op>, T, step>(pointer);
   } else {
-    repeated_step<step::step.op, T>(pointer, step::repeated, scratch, on, Program::value.bounds);
+    run_row<step::step.op, T>(pointer, step::repeated, scratch, on, Program::value.bounds);
   }
 }
-
-template <class Program, int S, int... B>
-TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, [[maybe_unused]] row_addresses<Program>& rows, std::integer_sequence<int, B...>) {
-  using step = static_step<Program, S>;
-  void* const pointer[] = {pointer_in_expansion<Program, step::step.first_binding + B>(m, rows)..., nullptr};
-  if constexpr (step::step.is_fused()) {
-    fused<typename Program::template code_of<step::step.kernel>>::run({pointer, step::numbers.at, nullptr});
-  } else if constexpr (step::step.control_flow >= 0) {
-    const iterations_on_host<memory_plan<Program>> machine{m, static_memory<Program>};
-    program_detail::run_control_flow<Program, step::step.control_flow>(machine, step::step, pointer, step::numbers.at, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
-  } else if constexpr (step::has_row_in_place) {
-    rows[S] = gathered_row<element_of_t<step::step.type>>(pointer, step::repeated.operation, step::repeated.position);
-  } else {
-    run_operation<Program, S>(pointer, static_cast<char*>(m.workspace) + static_memory<Program>.bytes, m.on);
-  }
-}
-
-template <class Program, int... S>
-TENURE_INLINE void run_static([[maybe_unused]] const running_call& m, std::integer_sequence<int, S...>) {
-  [[maybe_unused]] row_addresses<Program> rows;
-  (run_static_step<Program, S>(m, rows, std::make_integer_sequence<int, Program::tables.steps[S].binding_count>{}), ...);
-}
-
-// ---- iterations of few steps, one after the other ----
 
 /// Whether one function runs the steps of an iteration one after the other, even if they are not expanded inline. The buffers of each step are then known
 /// when the program is compiled. An iteration of three short steps with run-time extents takes 5 ns; with a walk through the table it takes 37 ns.
 template <class Program>
-inline constexpr bool lists_iteration = Program::value.is_body && Program::step_count <= costs::expanded_steps && !(Program::is_static && has_epilogues<Program>);
+inline constexpr bool lists_iteration =
+    Program::value.is_body && Program::step_count <= costs::expanded_steps && !(Program::is_static && has_epilogues<Program>);
 
-template <class Program, int S, class Plan, int... B>
-TENURE_INLINE void run_listed_step(const running_call& m, const Plan& plan, std::integer_sequence<int, B...>) {
-  constexpr auto& tables = Program::tables;
-  constexpr bound_step step = tables.steps[S];
-  void* const pointer[] = {pointer_of<Program>(m, plan.offset, tables.bindings[step.first_binding + B])..., nullptr};
-  void* const scratch = static_cast<char*>(m.workspace) + plan.bytes;
-  const std::int64_t* number = nullptr;
-  if constexpr (Program::is_static) number = static_step<Program, S>::numbers.at;
-  else number = plan.number + step.first_number;
-  if constexpr (step.is_fused()) {
-    fused_kernel<typename Program::template code_of<step.kernel>>({pointer, number, scratch, m.on});
-  } else if constexpr (step.control_flow >= 0) {
-    program_detail::run_control_flow<Program, step.control_flow>(iterations_on_host<Plan>{m, plan}, step, pointer, number, scratch);
-  } else if constexpr (!Program::is_static) {
-    repeated_step<step.op, element_of_t<step.type>>(pointer, plan.operation[opaque_position<Program>.of[S]], scratch, m.on, Program::value.bounds);
+/// Runs step S in a straight line. Inline: kernels are expanded, on this thread alone.
+template <class Program, int S, bool Inline, int... B>
+TENURE_INLINE void run_step_in_line(const running_call& m, [[maybe_unused]] const memory_plan<Program>& plan, [[maybe_unused]] row_addresses<Program>& rows,
+                                    std::integer_sequence<int, B...>) {
+  constexpr bound_step step = Program::tables.steps[S];
+  void* const pointer[] = {pointer_in_line<Program, step.first_binding + B>(m, plan, rows)..., nullptr};
+  [[maybe_unused]] void* const scratch = static_cast<char*>(m.workspace) + plan.bytes;
+  if constexpr (step.is_fused() && Inline) {
+    fused<typename Program::template code_of<step.kernel>>::run({pointer, static_steps<Program>.numbers_of(step), nullptr});
+  } else if constexpr (step.is_fused()) {
+    fused_kernel<typename Program::template code_of<step.kernel>>({pointer, plan.steps().numbers_of(step), scratch, m.on});
+  } else if constexpr (!Program::is_static || !step.is_opaque()) {
+    run_kind<Program, S>(m, plan, S, pointer, scratch);
+  } else if constexpr (static_step<Program, S>::has_row_in_place) {
+    rows[S] = gathered_row<element_of_t<step.type>>(pointer, static_step<Program, S>::repeated.operation, static_step<Program, S>::repeated.position);
   } else {
     run_operation<Program, S>(pointer, scratch, m.on);
   }
 }
 
-template <class Program, class Plan, int... S>
-TENURE_INLINE void run_list([[maybe_unused]] const running_call& m, [[maybe_unused]] const Plan& plan, std::integer_sequence<int, S...>) {
-  (run_listed_step<Program, S>(m, plan, std::make_integer_sequence<int, Program::tables.steps[S].binding_count>{}), ...);
+template <class Program, bool Inline, int... S>
+TENURE_INLINE void run_in_line([[maybe_unused]] const running_call& m, [[maybe_unused]] const memory_plan<Program>& plan, std::integer_sequence<int, S...>) {
+  [[maybe_unused]] row_addresses<Program> rows;
+  (run_step_in_line<Program, S, Inline>(m, plan, rows, std::make_integer_sequence<int, Program::tables.steps[S].binding_count>{}), ...);
 }
 
 }  // namespace detail
@@ -326,21 +269,18 @@ constexpr bool may_use_threads = !detail::expands<Program>() || !program_detail:
 
 /// Runs the program. `plan` is its placement for these extents. before_writing() is called once, after the last step that may refuse an
 /// index. After that only an executor can throw. If before_writing watches steps, all steps run from the table, and enter() gets each step number.
-template <class Program, class Plan, class BeforeWriting>
-TENURE_INLINE void execute(const running_call& m, const Plan& plan, const BeforeWriting& before_writing) {
+template <class Program, class BeforeWriting>
+TENURE_INLINE void execute(const running_call& m, const memory_plan<Program>& plan, const BeforeWriting& before_writing) {
   constexpr int checked = program_detail::last_check<Program> + 1;
   if constexpr (tenure::detail::watches_steps<BeforeWriting>) {
     if constexpr (checked > 0) detail::run_table<Program>(m, plan, 0, checked, before_writing);
     before_writing();
     detail::run_table<Program>(m, plan, checked, Program::step_count, before_writing);
-  } else if constexpr (detail::expands<Program>()) {
+  } else if constexpr (detail::expands<Program>() || detail::lists_iteration<Program>) {
     before_writing();
-    detail::run_static<Program>(m, std::make_integer_sequence<int, Program::step_count>{});
-  } else if constexpr (detail::lists_iteration<Program>) {
-    before_writing();
-    if constexpr (detail::has_epilogues<Program>)
+    if constexpr (!Program::is_static && detail::has_epilogues<Program>)
       if (plan.has_epilogue) return detail::run_table<Program>(m, plan, 0, Program::step_count);
-    detail::run_list<Program>(m, plan, std::make_integer_sequence<int, Program::step_count>{});
+    detail::run_in_line<Program, detail::expands<Program>()>(m, plan, std::make_integer_sequence<int, Program::step_count>{});
   } else {
     if constexpr (checked > 0) detail::run_table<Program>(m, plan, 0, checked);
     before_writing();

@@ -36,8 +36,7 @@ class waiting_gathers {
   /// the gather reads.
   bool take(int s, const call_memory& m, const pointed_step& gather) {
     const program_detail::bound_step& bound = Program::tables.steps[s];
-    const opaque_operation operation(gather.number);
-    const opaque_operation::operand &table = operation.in[0], &indices = operation.in[1];
+    const opaque_operation::operand &table = gather.operation.in[0], &indices = gather.operation.in[1];
     const std::int64_t count = elements_of(indices), length = elements_along(table, 1, table.rank), bytes = size_of(bound.type);
     if (count * length * bytes < passes::costs::waiting_gather_bytes || !is_dense(table, 1, table.rank) || !is_dense(indices, 0, indices.rank)) return false;
     const byte_range of_table(gather.pointer[0], table.extent, table.stride, table.rank, bytes);

@@ -33,17 +33,75 @@ struct kept_by_blocks {
   constexpr bool any() const { return sums + rows > 0; }
 };
 
-constexpr bool multiplies(const bound_step& s) { return s.op == ir::opcode::matmul || is_attention(s.op); }
-
 template <class Program>
 struct memory_plan;
+/// The memory plan of a static program, and its decoded steps.
+template <class Program>
+inline constexpr memory_plan<Program> static_memory{nullptr};
+template <class Program>
+inline constexpr program_detail::decoded_steps<Program, step_row> static_steps{nullptr};
+
+/// The bodies of the loops and branches that the steps of a program run, each once.
+template <class Program>
+struct bodies_within {
+  int at[2 * Program::step_count + 1] = {}, count = 0;
+
+  constexpr bodies_within() {
+    for (int i = 0; i < Program::step_count; ++i) {
+      const int c = Program::tables.steps[i].control_flow;
+      if (c < 0) continue;
+      const ir::control_flow& record = Program::value.bodies.control_flows[c];
+      if (record.what == ir::control_flow::kind::external) continue;
+      add(record.bodies[0]);
+      if (record.what != ir::control_flow::kind::scan) add(record.bodies[1]);
+    }
+  }
+  constexpr bool has(int body) const {
+    for (int i = 0; i < count; ++i)
+      if (at[i] == body) return true;
+    return false;
+  }
+  constexpr void add(int body) {
+    if (!has(body)) at[count++] = body;
+  }
+};
+template <class Program>
+inline constexpr bodies_within<Program> inner_bodies{};
+
+/// The plan of a body with static extents is a constant.
 template <class Body>
-constexpr decltype(auto) plan_of_body(const std::int64_t* symbols);
+struct constant_plan {
+  constexpr explicit constant_plan(const std::int64_t*) {}
+};
+template <class Program, int Body>
+using plan_of_inner = std::conditional_t<program_detail::body_program<Program, Body>::is_static, constant_plan<program_detail::body_program<Program, Body>>,
+                                         memory_plan<program_detail::body_program<Program, Body>>>;
+template <class Program, class Positions>
+struct plans_within;
+template <class Program, int... I>
+struct plans_within<Program, std::integer_sequence<int, I...>> : plan_of_inner<Program, inner_bodies<Program>.at[I]>... {
+  constexpr explicit plans_within([[maybe_unused]] const std::int64_t* symbols) : plan_of_inner<Program, inner_bodies<Program>.at[I]>(symbols)... {}
+};
+
+/// What the run-time extents of a call decide, in addition to its memory: the steps, and the plans of the bodies of loops and branches, which all
+/// iterations share. Computing them in each iteration took a tenth of the time of the minors of a 5 x 5 matrix.
+template <class Program, bool IsStatic = Program::is_static>
+struct run_time_steps {
+  program_detail::decoded_steps<Program, step_row> decoded;
+  plans_within<Program, std::make_integer_sequence<int, inner_bodies<Program>.count>> within;
+  bool has_epilogue = false;  // for these extents
+
+  explicit run_time_steps(const std::int64_t* symbols) : decoded(symbols), within(symbols) {}
+};
+template <class Program>
+struct run_time_steps<Program, true> {
+  constexpr explicit run_time_steps(const std::int64_t*) {}
+};
 
 /// All memory of a call except arguments and results, for given run-time extents: buffers that one step writes and another step reads, and
 /// scratch memory of each step. A call takes all this memory before it writes anything.
 template <class Program>
-struct memory_plan : program_detail::placement<Program> {
+struct memory_plan : program_detail::placement<Program>, run_time_steps<Program> {
   std::int64_t scratch = 0;  // for the packed panels of one product, a matrix that a step copies, or the columns of one block of a kernel
   std::int64_t on_threads = 0, of_helper = 0;  // for blocks on several threads: the memory they share, and the memory of each worker after the first
   std::int64_t of_limited = 0, all_limited = 0;  // for steps in which only some workers have work: the memory of each worker after the first, and its sum
@@ -51,13 +109,13 @@ struct memory_plan : program_detail::placement<Program> {
   /// Whether a call may need memory: for temporaries, products, column sums, or rows that are kept from pass to pass.
   static constexpr bool is_needed = program_detail::has_workspace<Program> || [] {
     for (int i = 0; i < Program::step_count; ++i)
-      if (const bound_step& s = Program::tables.steps[i]; multiplies(s) || ops::is_opaque(s.op) || s.control_flow >= 0) return true;
+      if (const bound_step& s = Program::tables.steps[i]; needs_memory(s.op) || s.control_flow >= 0) return true;
     for (int i = 0; i < Program::kernel_count; ++i)
       if (kept_by_blocks<Program>(Program::tables.kernels[i]).any()) return true;
     return false;
   }();
 
-  constexpr explicit memory_plan(const std::int64_t* symbols) : program_detail::placement<Program>(symbols) {
+  constexpr explicit memory_plan(const std::int64_t* symbols) : program_detail::placement<Program>(symbols), run_time_steps<Program>(symbols) {
     if constexpr (is_needed)
       for (int i = 0; i < Program::step_count; ++i) find_scratch(i, symbols);
   }
@@ -69,6 +127,15 @@ struct memory_plan : program_detail::placement<Program> {
     return this->bytes + (beside > scratch ? beside : scratch);
   }
   constexpr bool grows_with_workers() const { return on_threads + of_helper + all_limited > 0; }
+  constexpr const auto& steps() const {
+    if constexpr (Program::is_static) return static_steps<Program>;
+    else return this->decoded;
+  }
+  template <class Body>
+  constexpr const memory_plan<Body>& plan_of_body() const {
+    if constexpr (Body::is_static) return static_memory<Body>;
+    else return this->within;
+  }
 
  private:
   static constexpr void want(std::int64_t& most, std::int64_t wanted) { most = wanted > most ? wanted : most; }
@@ -77,36 +144,22 @@ struct memory_plan : program_detail::placement<Program> {
     const bound_step& s = Program::tables.steps[i];
     if (s.is_fused()) find_kernel_scratch(s.kernel, symbols);
     if (s.control_flow >= 0) find_control_flow_scratch(s, symbols);
-    if (!multiplies(s) && !ops::is_opaque(s.op)) return;
-    std::int64_t n[96] = {};
-    for (int j = 0; j < s.number_count; ++j) n[j] = passes::value_of(Program::tables.numbers[s.first_number + j], symbols);
-    const opaque_operation operation(n);
-    const auto want_for_threads = [&](std::int64_t of_worker, std::int64_t blocks) {
-      want(scratch, of_worker);
-      if (blocks < 2) return;
-      want(on_threads, of_worker);
-      want(of_limited, of_worker);
-      want(all_limited, (blocks - 1) * of_worker);
-    };
-    if (ops::is_opaque(s.op))
-      return ops::opaque_operations::visit(s.op, [&]<class Record>() {
-        visit_lane(s.type, [&]<class T>(element_tag<T>) {
-          const detail::samples<Record, T> all(operation);
-          want_for_threads(all.workspace(), all.blocks());
-        });
-      });
-    if (is_attention(s.op))
-      return visit_lane(s.type, [&]<class T>(element_tag<T>) {
-        const std::int64_t of_worker = s.op == ir::opcode::attention ? attention_workspace<ir::opcode::attention, T>(operation)
-                                                                     : attention_workspace<ir::opcode::attention_gradient, T>(operation);
-        want_for_threads(of_worker, attention_batch_count(operation));
-      });
-    const operand_view &a = operation.in[0], &c = operation.out;
-    const std::int64_t rows = c.extent[c.rank - 2], columns = c.extent[c.rank - 1], inner = a.extent[a.rank - 1];
-    visit_lane(s.type, [&]<class T>(element_tag<T>) { want(scratch, matmul_workspace<T>(rows, columns, inner)); });
+    if (!s.is_opaque() || !needs_memory(s.op)) return;
+    const opaque_operation& operation = steps().operation(i).operation;
+    program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
+      const step_memory memory = memory_of_step<Op, T>(operation);
+      want(scratch, memory.bytes);
+      if (memory.blocks < 2) return;
+      want(on_threads, memory.bytes);
+      want(of_limited, memory.bytes);
+      want(all_limited, (memory.blocks - 1) * memory.bytes);
+    });
     if constexpr (detail::has_epilogues<Program>)
-      if (const passes::row_group& group = Program::groups.at[i]; group.is_of_product())
-        find_kernel_scratch(Program::tables.steps[group.kernel].kernel, symbols, detail::cut_of_group<Program>(i, operation, symbols).rows_of_block);
+      if (const passes::row_group& group = Program::groups.at[i]; group.is_of_product()) {
+        const std::int64_t rows_of_block = detail::cut_of_group<Program>(i, operation, symbols).rows_of_block;
+        if constexpr (!Program::is_static) this->has_epilogue = this->has_epilogue || rows_of_block > 0;
+        find_kernel_scratch(Program::tables.steps[group.kernel].kernel, symbols, rows_of_block);
+      }
   }
 
   constexpr void find_control_flow_scratch(const bound_step& s, const std::int64_t* symbols) {
@@ -114,7 +167,7 @@ struct memory_plan : program_detail::placement<Program> {
       if constexpr (std::is_void_v<Body>) {
         want(scratch, frame);
       } else {
-        const memory_plan<Body>& body = plan_of_body<Body>(symbols);
+        const memory_plan<Body>& body = plan_of_body<Body>();
         want(scratch, frame + body.total());
         want(on_threads, frame + body.bytes + (body.on_threads > body.scratch ? body.on_threads : body.scratch));
         want(of_helper, body.of_helper);
@@ -143,16 +196,5 @@ struct memory_plan : program_detail::placement<Program> {
     want(of_helper, memory.of_helper);
   }
 };
-
-/// The memory plan of a static program.
-template <class Program>
-inline constexpr memory_plan<Program> static_memory{nullptr};
-
-/// The memory plan of a body. For static extents it is a constant.
-template <class Body>
-constexpr decltype(auto) plan_of_body(const std::int64_t* symbols) {
-  if constexpr (Body::is_static) return (static_memory<Body>);
-  else return memory_plan<Body>(symbols);
-}
 
 }  // namespace tenure::cpu_backend

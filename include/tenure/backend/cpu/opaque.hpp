@@ -77,14 +77,40 @@ inline void order_step(void* const* p, const opaque_operation& n) {
   visit_computed(n.in[0].type, [&]<class T>(element_tag<T>) { order_rows(static_cast<const T*>(p[0]), static_cast<std::int64_t*>(p[1]), n); });
 }
 
-/// An operation that many iterations run. The constructor decodes it once.
-struct repeated_operation {
+/// When a step may stand in a straight line of steps, whose buffers are known when the program is compiled.
+enum class in_line { never, in_iteration, always };
+
+/// The row of an operation in the table of steps, decoded from the numbers of the step. opaque_step() runs it, memory_of_step() says what memory it needs.
+struct step_row {
   opaque_operation operation;
   single_position position;
+  in_line stands = in_line::never;
 
-  constexpr repeated_operation() = default;
-  constexpr repeated_operation(ir::opcode op, const std::int64_t* numbers) : operation(numbers), position(single_position_of(op, operation)) {}
+  constexpr step_row() = default;
+  constexpr step_row(ir::opcode op, const std::int64_t* numbers) : operation(numbers), position(single_position_of(op, operation)) {
+    if (op == ir::opcode::matmul || op == ir::opcode::pad) stands = in_line::always;
+    else if (position.length > 0) stands = in_line::in_iteration;
+  }
 };
+
+/// The memory of a step beside its operands: the bytes of each worker, and the blocks that several workers may share.
+struct step_memory {
+  std::int64_t bytes = 0, blocks = 1;
+};
+constexpr bool needs_memory(ir::opcode op) { return op == ir::opcode::matmul || is_attention(op) || ops::is_opaque(op); }
+template <ir::opcode Op, class T>
+constexpr step_memory memory_of_step([[maybe_unused]] const opaque_operation& n) {
+  if constexpr (!needs_memory(Op) || !std::is_floating_point_v<T>) {
+    return {};
+  } else if constexpr (Op == ir::opcode::matmul) {
+    return {matmul_workspace<T>(n.out.extent[n.out.rank - 2], n.out.extent[n.out.rank - 1], n.in[0].extent[n.in[0].rank - 1])};
+  } else if constexpr (is_attention(Op)) {
+    return {attention_workspace<Op, T>(n), attention_batch_count(n)};
+  } else {
+    const detail::samples<ops::opaque_record_of<Op>, T> all(n);
+    return {all.workspace(), all.blocks()};
+  }
+}
 
 template <ir::opcode Op, class T>
 void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] void* scratch, [[maybe_unused]] executor* on, [[maybe_unused]] const ir::bound* bounds) {
@@ -99,9 +125,8 @@ void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] voi
   else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");
 }
 
-/// A step that many iterations run.
 template <ir::opcode Op, class T>
-TENURE_INLINE void repeated_step(void* const* p, const repeated_operation& n, void* scratch, executor* on, const ir::bound* bounds) {
+TENURE_INLINE void run_row(void* const* p, const step_row& n, void* scratch, executor* on, const ir::bound* bounds) {
   if constexpr (Op == ir::opcode::check || Op == ir::opcode::gather || Op == ir::opcode::index_add || Op == ir::opcode::update)
     if (n.position.length > 0) return single_position_step<Op, T>(p, n.operation, n.position, bounds);
   opaque_step<Op, T>(p, n.operation, scratch, on, bounds);

@@ -26,16 +26,15 @@ namespace detail {
 /// Whether a program has loops or branches, whether the host waits for a condition or a trip count, and whether the program has other steps that are
 /// not kernels.
 template <class Program>
-inline constexpr bool has_control_flow = program_detail::control_flows<Program>.count > 0;
+inline constexpr bool has_control_flow = program_detail::kinds<Program>.has_control_flow;
 template <class Program>
 inline constexpr bool has_conditions = [] {
-  const auto& control_flows = program_detail::control_flows<Program>;
-  for (int i = 0; i < control_flows.count; ++i)
-    if (Program::value.bodies.control_flows[control_flows.at[i]].what != ir::control_flow::kind::scan) return true;
+  for (int i = 0; i < Program::step_count; ++i)
+    if (const int c = Program::tables.steps[i].control_flow; c >= 0 && Program::value.bodies.control_flows[c].what != ir::control_flow::kind::scan) return true;
   return false;
 }();
 template <class Program>
-inline constexpr bool has_opaque = program_detail::different_opaque_steps<Program>.count > 0;
+inline constexpr bool has_opaque = program_detail::kinds<Program>.has_opaque;
 
 /// Device memory that take() allocates.
 template <class Device>
@@ -91,20 +90,19 @@ struct memory_table<Program, std::integer_sequence<int, K...>> {
 /// Steps run one after the other, so they share one piece of scratch memory.
 template <class Program, class Device>
 struct memory_plan : program_detail::placement<Program> {
+  program_detail::decoded_steps<Program, opaque_operation> steps;
   std::int64_t scratch = 0;          // bytes: the largest need of a step
   bool multiplies_by_blas = false;  // BLAS needs its own workspace
   bool reads_flags = false;         // the host waits for conditions and trip counts
 
-  constexpr memory_plan(const std::int64_t* symbols, const kernels::device_limits& limits) : program_detail::placement<Program>(symbols) {
+  constexpr memory_plan(const std::int64_t* symbols, const kernels::device_limits& limits) : program_detail::placement<Program>(symbols), steps(symbols) {
     using table = memory_table<Program, std::make_integer_sequence<int, Program::kernel_count>>;
     for (int i = 0; i < Program::step_count; ++i) {
       const bound_step& s = Program::tables.steps[i];
       if (s.is_fused() && !table::is_needed[s.kernel]) continue;
-      std::int64_t number[program_detail::max_count<Program>(&bound_step::number_count)] = {};
-      for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(Program::tables.numbers[s.first_number + j], symbols);
-      if (s.is_fused()) want(table::at[s.kernel](number, limits));
+      if (s.is_fused()) want(table::at[s.kernel](steps.numbers_of(s), limits));
       else if (s.control_flow >= 0) plan_control_flow(s, symbols, limits);
-      else if constexpr (has_opaque<Program>) plan_opaque(s, opaque_operation(number));
+      else if constexpr (has_opaque<Program>) plan_opaque(s, steps.operation(i));
     }
   }
   constexpr std::int64_t total() const { return this->bytes + scratch; }
@@ -178,7 +176,6 @@ void run_steps(Device& device, const call_memory& m, const memory_plan<Program, 
   constexpr auto& tables = Program::tables;
   constexpr auto& kernels = kernel_table<Program, Device, std::make_integer_sequence<int, Program::kernel_count>>::at;
   void* pointer[program_detail::max_count<Program>(&bound_step::binding_count)];
-  std::int64_t number[program_detail::max_count<Program>(&bound_step::number_count)] = {};
   void* const scratch = static_cast<char*>(m.workspace) + plan.bytes;
   constexpr int checked = program_detail::last_check<Program> + 1;
   if constexpr (checked == 0) before_writing();
@@ -187,17 +184,16 @@ void run_steps(Device& device, const call_memory& m, const memory_plan<Program, 
       if (i == checked) before_writing();
     const bound_step& s = tables.steps[i];
     for (int j = 0; j < s.binding_count; ++j) pointer[j] = program_detail::pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
-    for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
     if (s.is_fused()) {
-      kernels[s.kernel](device, pointer, number, scratch);
+      kernels[s.kernel](device, pointer, plan.steps.numbers_of(s), scratch);
     } else if (s.control_flow >= 0) {
       if constexpr (has_control_flow<Program>) {
         const iterations_on_device<Device> machine{device, m.symbols};
-        program_detail::run_control_flow_of<Program>(machine, s, pointer, number, scratch);
+        program_detail::run_control_flow_of<Program>(machine, s, pointer, plan.steps.numbers_of(s), scratch);
       }
     } else if constexpr (has_opaque<Program>) {
       program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
-        opaque_step<Op, T>(device, pointer, opaque_operation(number), Program::value.bounds, scratch);
+        opaque_step<Op, T>(device, pointer, plan.steps.operation(i), Program::value.bounds, scratch);
       });
     }
   }
