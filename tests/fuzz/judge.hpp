@@ -56,7 +56,7 @@ inline std::string exact_difference(const results& wanted, const results& got) {
   return "";
 }
 
-inline bool attends(const ir::node& n) { return n.op == ir::opcode::attention || n.op == ir::opcode::attention_gradient; }
+inline bool attends(const ir::node& n) { return ops::is_attention(n.op); }
 
 /// Operations whose results are exact have no rounding to nudge.
 inline bool rounds(const ir::node& n) {

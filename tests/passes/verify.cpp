@@ -598,30 +598,32 @@ TEST_CASE("products, systems, orders and attention take matrices of numbers") {
   inputs w;
   CHECK(w.with(node(opcode::order, dtype::int64, 1, w.g[w.y].shape, w.y)).ok());
 
-  // q, k, v : [3, 2]. A row of the result has two columns more than a row of v.
-  const auto attention_of = [&](dtype type, const extents& rows, const extents& of_v, const extents& to, opcode op, std::int64_t part) {
+  // q, k, v : [3, 2]. Of the three results the last two have one number for each row.
+  constexpr opcode attends = ops::nodes::attention::code, pulls = ops::nodes::attention_gradient::code;
+  const auto attention_of = [&](dtype type, const extents& rows, const extents& of_v, const extents& to, opcode op, std::int64_t result) {
     inputs a;
     const ir::node_id k = a.g.input(type, rows), v = a.g.input(type, of_v);
     extents first = rows;
-    if (op == opcode::attention_gradient && first.rank > 0) first[first.rank - 1] += first[first.rank - 1] + 3;
+    if (op == pulls && first.rank > 0) first[first.rank - 1] += first[first.rank - 1] + 3;
     ir::node n = node(op, type, 3, a.shape(to), a.g.input(type, first), k);
     n.in[2] = v;
-    n.start = part;
+    n.start = result;
     return a.with(n);
   };
-  const auto attention = [&](dtype type, const extents& rows, const extents& to, opcode op, std::int64_t part) { return attention_of(type, rows, rows, to, op, part); };
-  CHECK(attention(dtype::float32, {2, {3, 2}}, {2, {3, 4}}, opcode::attention, 0).ok());
-  CHECK(!attention_of(dtype::float32, {2, {3, 2}}, {3, {3, 3, 2}}, {2, {3, 4}}, opcode::attention, 0).ok());
-  CHECK(!attention_of(dtype::float32, {2, {3, 2}}, {1, {3}}, {2, {3, 4}}, opcode::attention, 0).ok());
-  CHECK(!attention_of(dtype::float32, {2, {3, 2}}, {1, {3}}, {2, {3, 2}}, opcode::attention, 0).ok());  // only its rank is wrong
-  CHECK(!attention_of(dtype::float32, {2, {3, 2}}, {2, {4, 2}}, {2, {3, 4}}, opcode::attention, 0).ok());
-  check(attention(dtype::int32, {2, {3, 2}}, {2, {3, 4}}, opcode::attention, 0), "attention of integers or bool", 7, 0, 0);
-  check(attention(dtype::float32, {1, {3}}, {1, {5}}, opcode::attention, 0), "attention of less than matrices", 7, 1, 2);
-  check(attention(dtype::float32, {2, {3, -1}}, {2, {3, 4}}, opcode::attention, 0), "an extent is no symbol", 0, -1, 0);
-  CHECK(attention(dtype::float32, {2, {3, 2}}, {2, {3, 6}}, opcode::attention_gradient, 0).ok());
-  CHECK(attention(dtype::float32, {2, {3, 2}}, {2, {3, 2}}, opcode::attention_gradient, 1).ok());
-  CHECK(attention(dtype::float32, {2, {3, 2}}, {2, {3, 4}}, opcode::attention_gradient, 2).ok());
-  for (const std::int64_t part : {-1, 3}) check(attention(dtype::float32, {2, {3, 2}}, {2, {3, 6}}, opcode::attention_gradient, part), "no such part of a gradient", 7, part, 0);
+  const auto attention = [&](dtype type, const extents& rows, const extents& to, opcode op, std::int64_t result) { return attention_of(type, rows, rows, to, op, result); };
+  const extents rows = {2, {3, 2}}, numbers = {1, {3}};
+  CHECK(attention(dtype::float32, rows, rows, attends, 0).ok());
+  for (const int r : {1, 2}) CHECK((attention(dtype::float32, rows, numbers, attends, r).ok() && !attention(dtype::float32, rows, rows, attends, r).ok()));
+  CHECK(!attention_of(dtype::float32, rows, {3, {3, 3, 2}}, rows, attends, 0).ok());
+  CHECK(!attention_of(dtype::float32, rows, numbers, rows, attends, 0).ok());
+  CHECK(!attention_of(dtype::float32, rows, {2, {4, 2}}, rows, attends, 0).ok());
+  check(attention(dtype::int32, rows, rows, attends, 0), "an operation on samples of integers or bool", 7, 0, 0);
+  check(attention(dtype::float32, numbers, numbers, attends, 0), "a sample of another shape", 7, 1, 2);
+  check(attention(dtype::float32, {2, {3, -1}}, rows, attends, 0), "an extent is no symbol", 0, -1, 0);
+  for (const int r : {0, 1, 2}) CHECK(attention(dtype::float32, rows, rows, pulls, r).ok());
+  CHECK(attention_of(dtype::float32, rows, {2, {3, 3}}, {2, {3, 3}}, attends, 0).ok());
+  check(attention_of(dtype::float32, rows, {2, {3, 3}}, rows, pulls, 0), "another extent than the operation's rule gives", 7, 7, 8);  // a row has no place for g
+  for (const std::int64_t r : {-1, 3}) check(attention(dtype::float32, rows, rows, pulls, r), "no such result", 7, r, 3);
 
   inputs r;
   ir::node reduce = node(opcode::reduce, dtype::float32, 1, r.shape({1, {3}}), r.x);

@@ -36,9 +36,6 @@ enum class opcode : std::uint8_t {
   update,     // attr: axis; operands: block, x, start: x with the block written over its elements from position `start` along the axis on;
               // start: one integer, or one for each element along axis 0 of x and of the block
   order,      // start: 1 if descending; the positions that sort each row of the last axis, as int64; the result may have only the first of them
-  attention,  // queries [batch..., q, d], keys [batch..., k, d], values [batch..., k, e]: softmax of scaled products, times the values;
-              // attr: 1 if causal; result [batch..., q, e + 2]: from the last two columns the gradient computes the weights of a row again
-  attention_gradient,  // cotangents of the operands of attention (formulas: ops/structural/attention.hpp); attr: 1 if causal; start: an attention_part
   stop_gradient,
   instead,    // operands: a value, and the same value computed in another way; derivatives go through the second operand
   barrier,    // attr: a unique number, so that cse does not merge nodes that follow different barriers

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tenure/ops/contraction.hpp>
+#include <tenure/ops/opaque/attention.hpp>
 
 namespace TENURE_NAMESPACE {
 
@@ -50,8 +51,7 @@ struct attention : rounds_once {
       static_assert(batches::exists, "tenure: attention: the batch extents differ and none of them is 1");
       if constexpr (is_static(d) && is_static(of_k) && is_static(e) && same_columns && same_rows && batches::exists) {
         using queries = with_batch<batches, Q>;
-        const value together = attended_over_batches(q, k, v);
-        return traced<T, shape_from<attended_shape<queries, V>>>{q.graph, sliced(together, together.shape().rank - 1, 0, e, 1).id};
+        return traced<T, shape_from<attended_shape<queries, V>>>{q.graph, attended_over_batches(q, k, v).id};
       } else {
         return q;
       }
@@ -82,7 +82,7 @@ struct attention : rounds_once {
     const std::int16_t sk = g.intern(k.shape()), sv = g.intern(v.shape());
     g.unify(row_count(k), row_count(v), name, sk, sv);
     const extents batch = broadcast_extents(g, name, batch_of(q.shape()), batch_of(k.shape()), batch_of(v.shape()));
-    return attended(over(q, batch), over(k, batch), over(v, batch), Causal);
+    return nodes::attention::of({Causal}, over(q, batch), over(k, batch), over(v, batch));
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include <limits>
 
+#include <tenure/ops/opaque/attention.hpp>
 #include <tenure/ops/registry.hpp>
 #include <tenure/ops/structure.hpp>
 
@@ -28,7 +29,7 @@ constexpr value sums_of_rows(value x) { return reduced_rows(x, ir::reduction::su
 constexpr value product_or_none(value a, value b) { return a.id == ir::none || b.id == ir::none ? value() : matrix_product(a, b); }
 constexpr value transposed_or_none(value x) { return x.id == ir::none ? x : transposed(x); }
 
-/// q, k, v and the quantities of a row: the matrices of the formulas in structural/attention.hpp.
+/// q, k, v and the quantities of a row: the matrices of the formulas in opaque/attention.hpp.
 struct attention_terms {
   value q, k, v, g, delta;
   bool causal;
@@ -65,51 +66,56 @@ struct attention_terms {
 constexpr attention_terms terms_of_gradient(value y) {
   const value rows = operand_of(y, 0), k = operand_of(y, 1), v = operand_of(y, 2);
   const std::int64_t d = last_extent(k), e = last_extent(v);
-  return {columns(rows, 0, d), k, v, columns(rows, d, e), columns(rows, d + e + 2, 1), y.node().attr != 0};
+  return {columns(rows, 0, d), k, v, columns(rows, d, e), columns(rows, d + e + 2, 1), nodes::attention_gradient::options_of(y).causal};
 }
 
 }  // namespace detail
 
-/// The cotangents come from one node, which computes all three if q and k have equally many rows.
-constexpr value attention_pull(value y, int i, value g) {
-  using detail::columns, detail::beside;
-  const value q = operand_of(y, 0), k = operand_of(y, 1), v = operand_of(y, 2);
-  const std::int64_t d = last_extent(k), e = last_extent(v);
-  const value of_result = columns(g, 0, e);
-  const detail::attention_terms at{q, k, v, of_result, {}, y.node().attr != 0};
-  const value delta = detail::sums_of_rows(of_result * columns(y, 0, e)) - at.unscaled(columns(g, e + 1, 1));
-  const value rows = beside(beside(q, of_result), beside(columns(y, e, 2), delta));
-  const bool together = row_count(q) == row_count(k);
-  const attention_part part = together ? attention_part::all : i == 0 ? attention_part::of_q : attention_part::of_k_and_v;
-  const std::int64_t first = i == 0 ? 0 : (together ? d : 0) + (i == 2 ? d : 0);
-  return columns(attention_cotangents(rows, k, v, at.causal, part), first, i == 2 ? e : d);
+/// The cotangents come from one operation, attention_gradient. g has the cotangents of P v, `most` and `rest`.
+constexpr value attention_pull(value y, int i, const value* g) {
+  using detail::beside;
+  using node = nodes::attention;
+  const value q = operand_of(y, 0), k = operand_of(y, 1), v = operand_of(y, 2), result = node::result_of(y, 0);
+  const auto column = [](value x) {
+    extents to = x.shape();
+    to.push_back(1);
+    return reshape_to(x, to);
+  };
+  const value of_result = g[0].id == ir::none ? result.like(0) : g[0];
+  const detail::attention_terms at{q, k, v, of_result, {}, node::options_of(y).causal};
+  value delta = detail::sums_of_rows(of_result * result);
+  if (g[2].id != ir::none) delta = delta - at.unscaled(column(g[2]));
+  const value statistics = beside(column(node::result_of(y, 1)), column(node::result_of(y, 2)));
+  const value rows = beside(beside(q, of_result), beside(statistics, delta));
+  const value first = nodes::attention_gradient::of({at.causal}, rows, k, v);
+  return nodes::attention_gradient::result_of(first, i);
 }
 
 /// S' is the tangent of q k^T. rest' = the row sums of P S', most' = 0, P' = P (S' - rest') s, and the tangent of the result is P' v + P v'.
 constexpr value attention_push(value y, const value* tangents) {
   using namespace detail;
   const value q = operand_of(y, 0), k = operand_of(y, 1), v = operand_of(y, 2);
-  const attention_terms at{q, k, v, {}, {}, y.node().attr != 0};
+  const int number = nodes::attention::number_of(y);
+  const attention_terms at{q, k, v, {}, {}, nodes::attention::options_of(y).causal};
   const value p = at.weights();
   const value scores = plus(product_or_none(tangents[0], transposed(k)), product_or_none(q, transposed_or_none(tangents[1])));
   const value by_v = product_or_none(p, tangents[2]);
-  const value most = columns(y, last_extent(v), 1).like(0);
-  if (scores.id == ir::none) return beside(by_v, beside(most, most));
+  if (number == 1 || (number == 2 && scores.id == ir::none)) return y.like(0);
+  if (scores.id == ir::none) return by_v;
   const value rest = sums_of_rows(p * scores);
-  return beside(plus(matrix_product(p * at.scaled(scores - broadcast_to(rest, scores.node().shape)), v), by_v), beside(most, rest));
+  if (number == 2) return reshape_to(rest, extents(y.shape()));
+  return plus(matrix_product(p * at.scaled(scores - broadcast_to(rest, scores.node().shape)), v), by_v);
 }
 
-/// The cotangents for the formulas in structural/attention.hpp. a, b and c are the cotangents of dq, dk and dv. P depends on the sum of `most` and
+/// The cotangents for the formulas in opaque/attention.hpp. a, b and c are the cotangents of dq, dk and dv. P depends on the sum of `most` and
 /// `rest`, so both get the same cotangent; attention_pull() then passes on only the cotangent of `rest`.
-constexpr value attention_gradient_pull(value y, int i, value g) {
+constexpr value attention_gradient_pull(value y, int i, const value* g) {
   using namespace detail;
   const attention_terms at = terms_of_gradient(y);
-  const auto part = static_cast<attention_part>(y.node().start);
-  const std::int64_t d = last_extent(at.k), e = last_extent(at.v), of_k = part == attention_part::all ? d : 0;
-  const value a = part == attention_part::of_k_and_v ? value() : columns(g, 0, d);
-  const value b = part == attention_part::of_q ? value() : columns(g, of_k, d), c = part == attention_part::of_q ? value() : columns(g, of_k + d, e);
+  const value a = g[0], b = g[1], c = g[2];
   const value p = at.weights(), slopes = at.slopes();
-  const value of_slopes = at.scaled(p * plus(product_or_none(a, transposed(at.k)), product_or_none(at.q, transposed_or_none(b))));
+  const value of_scaled = plus(product_or_none(a, transposed(at.k)), product_or_none(at.q, transposed_or_none(b)));
+  const value of_slopes = of_scaled.id == ir::none ? p.like(0) : at.scaled(p * of_scaled);
   const value of_scores = of_slopes * slopes + (c.id == ir::none ? p.like(0) : p * matrix_product(at.g, transposed(c)));
   const value ds = at.scaled(p * slopes);
   if (i == 1) return plus(product_or_none(transposed(ds), a), matrix_product(transposed(at.scaled(of_scores)), at.q));
@@ -123,7 +129,7 @@ constexpr value attention_gradient_pull(value y, int i, value g) {
 constexpr value attention_gradient_push(value y, const value* tangents) {
   using namespace detail;
   const attention_terms at = terms_of_gradient(y);
-  const auto part = static_cast<attention_part>(y.node().start);
+  const int number = nodes::attention_gradient::number_of(y);
   const std::int64_t d = last_extent(at.k), e = last_extent(at.v);
   const bool of_rows = tangents[0].id != ir::none;
   const value tq = of_rows ? columns(tangents[0], 0, d) : value(), tg = of_rows ? columns(tangents[0], d, e) : value();
@@ -138,12 +144,10 @@ constexpr value attention_gradient_push(value y, const value* tangents) {
   const value tp = scores.id == ir::none ? scores : p * at.scaled(scores);
   const value ds = at.scaled(p * slopes);
   const value tds = at.scaled(plus(tp.id == ir::none ? tp : tp * slopes, of_slopes.id == ir::none ? of_slopes : p * of_slopes));
-  const value of_q = plus(product_or_none(tds, at.k), product_or_none(ds, tk));
-  const value of_k = plus(product_or_none(transposed_or_none(tds), at.q), product_or_none(transposed(ds), tq));
-  const value of_v = plus(product_or_none(transposed_or_none(tp), at.g), product_or_none(transposed(p), tg));
-  if (part == attention_part::of_q) return of_q;
-  const value k_and_v = beside(of_k, of_v.id == ir::none ? at.v.like(0) : of_v);
-  return part == attention_part::all ? beside(of_q, k_and_v) : k_and_v;
+  const auto or_zero = [&](value x) { return x.id == ir::none ? y.like(0) : x; };
+  if (number == 0) return or_zero(plus(product_or_none(tds, at.k), product_or_none(ds, tk)));
+  if (number == 1) return or_zero(plus(product_or_none(transposed_or_none(tds), at.q), product_or_none(transposed(ds), tq)));
+  return or_zero(plus(product_or_none(transposed_or_none(tp), at.g), product_or_none(transposed(p), tg)));
 }
 
 }  // namespace tenure::ops

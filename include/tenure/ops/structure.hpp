@@ -4,7 +4,6 @@
 #pragma once
 
 #include <tenure/ops/structural/assembly.hpp>
-#include <tenure/ops/structural/attention.hpp>
 #include <tenure/ops/structural/body.hpp>
 #include <tenure/ops/structural/indexing.hpp>
 #include <tenure/ops/structural/mark.hpp>

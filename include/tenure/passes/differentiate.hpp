@@ -47,14 +47,15 @@ template <class Accumulate>
 constexpr void pull_results(ir::builder& g, ir::node_id id, ir::node_id last, const char* active, const id_list& adjoint, const mark_list& reached,
                             Accumulate accumulate) {
   const ir::node n = g[id];
-  ops::value cotangents[ops::signature::max_results];
+  id_list found(ops::signature::max_results, ir::none);
   char mark = is_never;
   for (ir::node_id r = id; r <= last; ++r) {
     if (adjoint[r] == ir::none || !ops::are_of_one_step(g[r], n)) continue;
-    ops::value& sum = cotangents[g[r].start];
-    sum = sum.id == ir::none ? ops::value(g, adjoint[r]) : sum_of_cotangents(sum, {g, adjoint[r]});
+    ir::node_id& sum = found[static_cast<int>(g[r].start)];
+    sum = sum == ir::none ? adjoint[r] : sum_of_cotangents({g, sum}, {g, adjoint[r]}).id;
     mark |= reached[r];
   }
+  const ops::value cotangents[] = {{g, found[0]}, {g, found[1]}, {g, found[2]}};
   for (int k = 0; k < n.arity && mark != is_never; ++k)
     if (active[n.in[k]] && ops::flows_to(n, k, g[n.in[k]])) accumulate(n.in[k], ops::pull_of_results({g, id}, k, cotangents).id, mark);
 }

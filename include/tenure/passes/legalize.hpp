@@ -24,7 +24,7 @@ constexpr bool needs_legalize(const ir::graph_view& g) {
 constexpr bool computes(ir::opcode op) {
   using enum ir::opcode;
   if (op >= opaque) return true;
-  return op == iota || op == extent || op == reduce || op == matmul || op == scatter || op == index_add || op == order || op == attention || op == attention_gradient;
+  return op == iota || op == extent || op == reduce || op == matmul || op == scatter || op == index_add || op == order;
 }
 
 constexpr ir::builder legalize(const ir::graph_view& g) {

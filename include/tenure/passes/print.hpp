@@ -106,7 +106,6 @@ inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
         if constexpr (Record::results > 1) out << " result " << n.start;
       });
       break;
-    case ops::attributes::causal: out << (n.attr != 0 ? " causal" : ""); break;
     case ops::attributes::axis: out << " axis=" << n.attr; break;
     case ops::attributes::axis_start_step: out << " axis=" << n.attr << " start=" << n.start << " step=" << n.step; break;
     case ops::attributes::packed_axes: in_parentheses(rank, [&](int i) { return ir::unpack_axis(n.attr, i); }); break;

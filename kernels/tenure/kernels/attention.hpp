@@ -47,47 +47,46 @@ struct attention_operands {
   }
 };
 
-/// Row i of the results of all batches, with its numbers `most` and `rest` (see ops/structural/attention.hpp).
+/// Row i of the results of all batches, with its numbers `most` and `rest` (see ops/opaque/attention.hpp). A result that nothing reads is null.
 template <class T>
 struct attend_row {
   walk<3> batches;
   attention_operands<T> all;
-  T* to;
+  T *to, *to_most, *to_rest;
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t row) const {
     const attention_operands<T> x = all.of_batch(batches, row / all.m);
-    const std::int64_t i = row % all.m, seen = x.columns_seen(i);
-    T* const out = to + row * (x.e + 2);
+    const std::int64_t i = row % all.m, seen = x.columns_seen(i), columns = to == nullptr ? 0 : x.e;
+    T* const out = to + row * columns;
     const T lowest = -std::numeric_limits<T>::infinity();
     T most = lowest, total = 0;
     for (std::int64_t j = 0; j < seen; ++j) {
       const T s = x.score(i, j);
       most = s > most ? s : most;
     }
-    for (std::int64_t c = 0; c < x.e; ++c) out[c] = 0;
+    for (std::int64_t c = 0; c < columns; ++c) out[c] = 0;
     for (std::int64_t j = 0; j < seen; ++j) {
       const T p = math::exp((x.score(i, j) - (most == lowest ? T(0) : most)) * x.scale);
       total += p;
-      for (std::int64_t c = 0; c < x.e; ++c) out[c] += p * x.v(j, c);
+      for (std::int64_t c = 0; c < columns; ++c) out[c] += p * x.v(j, c);
     }
-    for (std::int64_t c = 0; c < x.e && seen > 0; ++c) out[c] /= total;
-    out[x.e] = most;
-    out[x.e + 1] = math::log(total) / x.scale;
+    for (std::int64_t c = 0; c < columns && seen > 0; ++c) out[c] /= total;
+    if (to_most != nullptr) to_most[row] = most;
+    if (to_rest != nullptr) to_rest[row] = math::log(total) / x.scale;
   }
 };
 
-/// Row i of the cotangents of q, in rows of `width` numbers.
+/// Row i of the cotangents of q.
 template <class T>
 struct pull_query {
   walk<3> batches;
   attention_operands<T> all;
   T* to;
-  std::int64_t width;
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t row) const {
     const attention_operands<T> x = all.of_batch(batches, row / all.m);
     const std::int64_t i = row % all.m, seen = x.columns_seen(i);
-    T* const out = to + row * width;
+    T* const out = to + row * x.d;
     for (std::int64_t c = 0; c < x.d; ++c) out[c] = 0;
     for (std::int64_t j = 0; j < seen; ++j) {
       const T by = x.weight(i, j) * x.slope(i, j) * x.scale;
@@ -96,23 +95,23 @@ struct pull_query {
   }
 };
 
-/// Row j of the cotangents of k and v, side by side, in rows of `width` numbers.
+/// Row j of the cotangents of k and v. One that nothing reads is null.
 template <class T>
 struct pull_key {
   walk<3> batches;
   attention_operands<T> all;
-  T* to;
-  std::int64_t width;
+  T *to_k, *to_v;
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t row) const {
     const attention_operands<T> x = all.of_batch(batches, row / all.n);
-    const std::int64_t j = row % all.n;
-    T* const out = to + row * width;
-    for (std::int64_t c = 0; c < x.d + x.e; ++c) out[c] = 0;
+    const std::int64_t j = row % all.n, of_k = to_k == nullptr ? 0 : x.d, of_v = to_v == nullptr ? 0 : x.e;
+    T *const dk = to_k + row * of_k, *const dv = to_v + row * of_v;
+    for (std::int64_t c = 0; c < of_k; ++c) dk[c] = 0;
+    for (std::int64_t c = 0; c < of_v; ++c) dv[c] = 0;
     for (std::int64_t i = x.causal ? j : 0; i < x.m; ++i) {
       const T p = x.weight(i, j), by = p * x.slope(i, j) * x.scale;
-      for (std::int64_t c = 0; c < x.d; ++c) out[c] += by * x.q(i, c);
-      for (std::int64_t c = 0; c < x.e; ++c) out[x.d + c] += p * x.q(i, x.d + c);
+      for (std::int64_t c = 0; c < of_k; ++c) dk[c] += by * x.q(i, c);
+      for (std::int64_t c = 0; c < of_v; ++c) dv[c] += p * x.q(i, x.d + c);
     }
   }
 };

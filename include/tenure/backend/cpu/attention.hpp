@@ -15,7 +15,7 @@
 #include <tenure/backend/cpu/matmul.hpp>
 #include <tenure/backend/execution.hpp>
 #include <tenure/math/math.hpp>
-#include <tenure/ops/structural/attention.hpp>
+#include <tenure/ops/opaque/attention.hpp>
 #include <tenure/program/bind.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
@@ -200,8 +200,8 @@ struct attention_block {
         shift(from.next(x.block_rows())), moved(from.next(x.block_rows())), folded(from.next(x.block_rows())),
         by_lanes(from.next(x.block_rows() * lanes)) {}
 
-  /// Computes one batch. Row i of `to` has the e numbers of the result, `most` and `rest`: see ops/structural/attention.hpp.
-  void run(const attention_extents& x, matrix_ref<T> q, matrix_ref<T> k, matrix_ref<T> v, T* to) const {
+  /// Computes one batch. `to` has the result, `most` and `rest`, see ops/opaque/attention.hpp, or null for one that nothing reads.
+  void run(const attention_extents& x, matrix_ref<T> q, matrix_ref<T> k, matrix_ref<T> v, T* const (&to)[3]) const {
     const index wide = whole_packets<T>(x.e), block = x.block_rows();
     const T scale = T(1) / std::sqrt(static_cast<T>(x.d));
     turned<T>::fill(x.n, x.d, k, keys);
@@ -226,8 +226,9 @@ struct attention_block {
         packets::pstoreu(total + r, packets::pmul(math::log(sum), packets::pset1<packet>(T(1) / scale)));
       }
       for (index r = 0; r < rows && seen > 0; ++r) scale_row(sums + r * wide, wide, folded[r]);
-      copy_columns(sums, wide, rows, x.e, to, x.e + 2);
-      for (index r = 0; r < rows; ++r, to += x.e + 2) to[x.e] = most[r], to[x.e + 1] = total[r];
+      if (to[0] != nullptr) copy_columns(sums, wide, rows, x.e, to[0] + i * x.e, x.e);
+      for (index r = 0; r < rows && to[1] != nullptr; ++r) to[1][i + r] = most[r];
+      for (index r = 0; r < rows && to[2] != nullptr; ++r) to[2][i + r] = total[r];
     }
   }
 
@@ -284,7 +285,6 @@ struct attention_block {
 template <class T>
 struct attention_gradient_block {
   using packet = packet_of<T, max_lanes<T>>;
-  using part = ops::attention_part;
   static constexpr index lanes = max_lanes<T>, columns = attention_columns<T>;
 
   T *turned_k = nullptr, *turned_v = nullptr, *keys = nullptr, *of_k = nullptr, *of_v = nullptr;                 // of all columns
@@ -297,18 +297,18 @@ struct attention_gradient_block {
         of_q(from.next(x.block_rows() * whole_packets<T>(x.d))),
         weights(from.next(x.block_rows() * columns)), slopes(from.next(x.block_rows() * columns)) {}
 
-  /// Computes one batch. Each row of q is followed by the row of the cotangent, `most`, `rest` and delta: see ops/structural/attention.hpp.
-  void run(const attention_extents& x, matrix_ref<T> q, matrix_ref<T> k, matrix_ref<T> v, T* to, part which) const {
+  /// Computes one batch. Each row of q is followed by the row of the cotangent, `most`, `rest` and delta: see ops/opaque/attention.hpp. `to` has the
+  /// cotangents of q, k and v, or null for one that nothing reads.
+  void run(const attention_extents& x, matrix_ref<T> q, matrix_ref<T> k, matrix_ref<T> v, T* const (&to)[3]) const {
+    const bool of_queries = to[0] != nullptr, of_columns = to[1] != nullptr || to[2] != nullptr;
     const index wide_k = whole_packets<T>(x.d), wide_v = whole_packets<T>(x.e);
-    const index width_to = which == part::all ? 2 * x.d + x.e : which == part::of_q ? x.d : x.d + x.e;
     const T scale = T(1) / std::sqrt(static_cast<T>(x.d));
     turned<T>::fill(x.n, x.d, k, turned_k);
     turned<T>::fill(x.n, x.e, v, turned_v);
-    const matrix_ref<T> right = which == part::of_k_and_v ? k : in_packets<T>(x.n, x.d, k, keys);
+    const matrix_ref<T> right = of_queries ? in_packets<T>(x.n, x.d, k, keys) : k;
     // If the rows are whole packets, the sums are computed directly in the result.
-    T* const to_k = to + (which == part::all ? x.d : 0);
-    const accumulated dk = sums_in(which, x.n, x.d, wide_k, to_k, width_to, of_k);
-    const accumulated dv = sums_in(which, x.n, x.e, wide_v, to_k + x.d, width_to, of_v);
+    const accumulated dk = of_columns ? sums_in(x.n, x.d, wide_k, to[1], of_k) : accumulated{};
+    const accumulated dv = of_columns ? sums_in(x.n, x.e, wide_v, to[2], of_v) : accumulated{};
     for (index i = 0; i < x.m; i += x.block_rows()) {
       const index rows = x.m - i < x.block_rows() ? x.m - i : x.block_rows(), seen = x.columns_seen(i, rows);
       const T* const first = q.data + i * q.row_stride;
@@ -326,27 +326,26 @@ struct attention_gradient_block {
           const T* const of_row = first + r * q.row_stride + (x.d + x.e) * q.col_stride;
           weigh(weights + r * columns, slopes + r * columns, p.seen(r), padded, scale, of_row[0], of_row[q.col_stride], of_row[2 * q.col_stride]);
         }
-        if (which != part::of_q) {
+        if (of_columns) {
           p.transposed_product(wide_v, given, wide_v, dv.at + j * dv.stride, dv.stride, are_rows_finite);
           ds.transposed_product(wide_k, queries, wide_k, dk.at + j * dk.stride, dk.stride, are_rows_finite);
         }
-        if (which != part::of_k_and_v) ds.product(wide_k, right.data + j * right.row_stride, right.row_stride, of_q, wide_k, j > 0);
+        if (of_queries) ds.product(wide_k, right.data + j * right.row_stride, right.row_stride, of_q, wide_k, j > 0);
       }
-      if (which != part::of_k_and_v) copy_columns(of_q, wide_k, rows, x.d, to + i * width_to, width_to);
+      if (of_queries) copy_columns(of_q, wide_k, rows, x.d, to[0] + i * x.d, x.d);
     }
-    if (dk.at == of_k) copy_columns(of_k, wide_k, x.n, x.d, to_k, width_to);
-    if (dv.at == of_v) copy_columns(of_v, wide_v, x.n, x.e, to_k + x.d, width_to);
+    if (dk.at == of_k && to[1] != nullptr) copy_columns(of_k, wide_k, x.n, x.d, to[1], x.d);
+    if (dv.at == of_v && to[2] != nullptr) copy_columns(of_v, wide_v, x.n, x.e, to[2], x.e);
   }
 
  private:
   struct accumulated {
-    T* at;
-    index stride;
+    T* at = nullptr;
+    index stride = 0;
   };
   /// Memory for sums, set to zero: the result itself if its rows are whole packets, otherwise `memory`.
-  static accumulated sums_in(part which, index rows, index columns_of_part, index wide, T* to, index width_to, T* memory) {
-    if (which == part::of_q) return {nullptr, 0};
-    const accumulated a = wide == columns_of_part ? accumulated{to, width_to} : accumulated{memory, wide};
+  static accumulated sums_in(index rows, index columns_of_part, index wide, T* to, T* memory) {
+    const accumulated a{to != nullptr && wide == columns_of_part ? to : memory, wide};
     for (index r = 0; r < rows; ++r)
       for (index c = 0; c < wide; c += lanes) packets::pstoreu(a.at + r * a.stride + c, packets::pset1<packet>(T(0)));
     return a;
@@ -368,7 +367,7 @@ struct attention_gradient_block {
 };
 
 template <ir::opcode Op, class T>
-using attention_block_of = std::conditional_t<Op == ir::opcode::attention, attention_block<T>, attention_gradient_block<T>>;
+using attention_block_of = std::conditional_t<Op == ops::nodes::attention::code, attention_block<T>, attention_gradient_block<T>>;
 
 /// The batches of an attention. A block of the work has `of_block` batches.
 template <ir::opcode Op, class T>
@@ -384,20 +383,20 @@ struct attention_batches {
     for (index b = first; b < last && b < all.batches; ++b) all.run_batch(b, worker);
   }
   void run_batch(index number, int worker) const {
-    const int batch = o.out.rank - 2;
+    const int batch = o.in[0].rank - 2;
     index at[3] = {};
     index rest = number;
-    for (int a = batch - 1; a >= 0; rest /= o.out.extent[a--])
-      for (int i = 0; i < 3; ++i) at[i] += rest % o.out.extent[a] * o.in[i].stride[a];
+    for (int a = batch - 1; a >= 0; rest /= o.in[0].extent[a--])
+      for (int i = 0; i < 3; ++i) at[i] += rest % o.in[0].extent[a] * o.in[i].stride[a];
     const auto operand = [&](int i) {
       return matrix_ref<T>{static_cast<const T*>(pointer[i]) + at[i], o.in[i].stride[batch], o.in[i].stride[batch + 1]};
     };
     const attention_extents x = attention_extents_of(o);
-    T* const to = static_cast<T*>(pointer[3]) + number * o.out.extent[batch] * o.out.extent[batch + 1];
+    const auto result = [&](int r, index size) { return pointer[3 + r] == nullptr ? nullptr : static_cast<T*>(pointer[3 + r]) + number * size; };
+    constexpr bool is_gradient = Op == ops::nodes::attention_gradient::code;
+    T* const to[] = {result(0, x.m * (is_gradient ? x.d : x.e)), result(1, is_gradient ? x.n * x.d : x.m), result(2, is_gradient ? x.n * x.e : x.m)};
     scratch_parts<T> parts{memory + worker * of_worker};
-    const attention_block_of<Op, T> work(x, parts);
-    if constexpr (Op == ir::opcode::attention) work.run(x, operand(0), operand(1), operand(2), to);
-    else work.run(x, operand(0), operand(1), operand(2), to, static_cast<ops::attention_part>(o.start));
+    attention_block_of<Op, T>(x, parts).run(x, operand(0), operand(1), operand(2), to);
   }
 };
 
@@ -415,7 +414,7 @@ constexpr std::int64_t attention_workspace(const opaque_operation& o) {
 /// The number of batches. A thread computes whole batches, so at most so many threads have work.
 constexpr std::int64_t attention_batch_count(const opaque_operation& o) {
   std::int64_t batches = 1;
-  for (int a = 0; a < o.out.rank - 2; ++a) batches *= o.out.extent[a];
+  for (int a = 0; a < o.in[0].rank - 2; ++a) batches *= o.in[0].extent[a];
   return batches;
 }
 

@@ -196,7 +196,7 @@ struct static_step {
   }();
   /// Whether the step is one sample of an opaque operation, so small that its elements stay in registers.
   static constexpr bool is_small_sample = [] {
-    if constexpr (!ops::is_opaque(step.op)) {
+    if constexpr (!ops::is_opaque(step.op) || is_attention(step.op)) {
       return false;
     } else {
       using record = ops::opaque_record_of<step.op>;

@@ -97,7 +97,7 @@ struct step_row {
 struct step_memory {
   std::int64_t bytes = 0, blocks = 1;
 };
-constexpr bool needs_memory(ir::opcode op) { return op == ir::opcode::matmul || is_attention(op) || ops::is_opaque(op); }
+constexpr bool needs_memory(ir::opcode op) { return op == ir::opcode::matmul || ops::is_opaque(op); }
 template <ir::opcode Op, class T>
 constexpr step_memory memory_of_step([[maybe_unused]] const opaque_operation& n) {
   if constexpr (!needs_memory(Op) || !std::is_floating_point_v<T>) {
@@ -120,8 +120,8 @@ void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] voi
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(p, n);
   else if constexpr (Op == ir::opcode::check) check_step<T>(p, n, bounds);
   else if constexpr (Op == ir::opcode::order) order_step(p, n);
-  else if constexpr (ops::is_opaque(Op)) samples_step<ops::opaque_record_of<Op>, T>(p, n, scratch, on);
   else if constexpr (is_attention(Op)) attention_step<Op, T>(p, n, scratch, on);
+  else if constexpr (ops::is_opaque(Op)) samples_step<ops::opaque_record_of<Op>, T>(p, n, scratch, on);
   else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");
 }
 

@@ -222,7 +222,7 @@ kernels::attention_operands<T> attention_operands_of(void* const* p, const opaqu
 }
 inline kernels::walk<3> batches_of(const opaque_operation& n) {
   kernels::walk<3> batches;
-  for (int a = 0; a < n.out.rank - 2; ++a) batches.add(n.out.extent[a], n.in[0].stride[a], n.in[1].stride[a], n.in[2].stride[a]);
+  for (int a = 0; a < n.in[0].rank - 2; ++a) batches.add(n.in[0].extent[a], n.in[0].stride[a], n.in[1].stride[a], n.in[2].stride[a]);
   return batches;
 }
 }  // namespace detail
@@ -231,19 +231,16 @@ template <class T, class Device>
 void attention_step(Device& device, void* const* p, const opaque_operation& n) {
   const auto x = detail::attention_operands_of<T>(p, n);
   const kernels::walk<3> batches = detail::batches_of(n);
-  device.for_each(batches.size() * x.m, kernels::attend_row<T>{batches, x, static_cast<T*>(p[3])});
+  device.for_each(batches.size() * x.m, kernels::attend_row<T>{batches, x, static_cast<T*>(p[3]), static_cast<T*>(p[4]), static_cast<T*>(p[5])});
 }
 
 template <class T, class Device>
 void attention_gradient_step(Device& device, void* const* p, const opaque_operation& n) {
   const auto x = detail::attention_operands_of<T>(p, n);
   const kernels::walk<3> batches = detail::batches_of(n);
-  const std::int64_t width = n.out.extent[n.out.rank - 1];
-  const auto part = static_cast<ops::attention_part>(n.start);
-  T* const to = static_cast<T*>(p[3]);
-  if (part != ops::attention_part::of_k_and_v) device.for_each(batches.size() * x.m, kernels::pull_query<T>{batches, x, to, width});
-  T* const of_k = to + (part == ops::attention_part::all ? x.d : 0);
-  if (part != ops::attention_part::of_q) device.for_each(batches.size() * x.n, kernels::pull_key<T>{batches, x, of_k, width});
+  T *const of_q = static_cast<T*>(p[3]), *const of_k = static_cast<T*>(p[4]), *const of_v = static_cast<T*>(p[5]);
+  if (of_q != nullptr) device.for_each(batches.size() * x.m, kernels::pull_query<T>{batches, x, of_q});
+  if (of_k != nullptr || of_v != nullptr) device.for_each(batches.size() * x.n, kernels::pull_key<T>{batches, x, of_k, of_v});
 }
 
 /// Throws index_error unless all indices lie in [0, extent). It waits for the device. `scratch` has room for an index fault.
@@ -268,6 +265,7 @@ template <ir::opcode Op, class T, class Device>
 constexpr std::int64_t bytes_of_step([[maybe_unused]] const opaque_operation& n) {
   if constexpr (Op == ir::opcode::scatter || Op == ir::opcode::index_add) return index_add_memory<T, Device>(n, ops::adding_operands_of(Op).indices).end;
   else if constexpr (Op == ir::opcode::check) return sizeof(kernels::index_fault);
+  else if constexpr (ops::is_attention(Op)) return 0;
   else if constexpr (ops::is_opaque(Op)) return samples_memory<ops::opaque_record_of<Op>>(n).end * static_cast<std::int64_t>(sizeof(T));
   else return 0;
 }
@@ -281,9 +279,9 @@ void opaque_step(Device& device, void* const* p, const opaque_operation& n, [[ma
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::check) check_step<T>(device, p, n, bounds, scratch);
   else if constexpr (Op == ir::opcode::order) order_step(device, p, n);
+  else if constexpr (Op == ops::nodes::attention::code) attention_step<T>(device, p, n);
+  else if constexpr (Op == ops::nodes::attention_gradient::code) attention_gradient_step<T>(device, p, n);
   else if constexpr (ops::is_opaque(Op)) samples_step<ops::opaque_record_of<Op>, T>(device, p, n, scratch);
-  else if constexpr (Op == ir::opcode::attention) attention_step<T>(device, p, n);
-  else if constexpr (Op == ir::opcode::attention_gradient) attention_gradient_step<T>(device, p, n);
   else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");
 }
 

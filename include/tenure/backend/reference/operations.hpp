@@ -136,8 +136,6 @@ class operations {
       case opcode::concat: return concat(n, y);
       case opcode::gather: return gather(n, y);
       case opcode::order: return order(n, y);
-      case opcode::attention: return attention(n, y);
-      case opcode::attention_gradient: return attention_gradient(n, y);
       case opcode::pad: {
         const array& x = value(n.in[0]);
         for_each_index(x.shape, [&](extents i) {
@@ -312,76 +310,6 @@ class operations {
           }
         }
       });
-    });
-    return y;
-  }
-
-  /// Element (i, j) of matrix number b of an operand.
-  template <class T>
-  static long double element(const array& x, std::int64_t b, std::int64_t i, std::int64_t j) {
-    const std::int64_t rows = x.shape[x.shape.rank - 2], columns = x.shape[x.shape.rank - 1];
-    return static_cast<long double>(x.as<T>()[(b * rows + i) * columns + j]);
-  }
-  /// Row i of q k^T. If the attention is causal, the row ends after column i.
-  template <class T>
-  static std::vector<long double> scores(const array& q, const array& k, std::int64_t b, std::int64_t i, bool causal) {
-    const std::int64_t rows = k.shape[k.shape.rank - 2], d = k.shape[k.shape.rank - 1];
-    std::vector<long double> s(static_cast<std::size_t>(causal && i + 1 < rows ? i + 1 : rows));
-    for (std::size_t j = 0; j < s.size(); ++j)
-      for (std::int64_t c = 0; c < d; ++c) s[j] += element<T>(q, b, i, c) * element<T>(k, b, static_cast<std::int64_t>(j), c);
-    return s;
-  }
-  array attention(const ir::node& n, array& y) const {
-    const array &q = value(n.in[0]), &k = value(n.in[1]), &v = value(n.in[2]);
-    const std::int64_t rows = y.shape[y.shape.rank - 2], e = y.shape[y.shape.rank - 1] - 2;
-    const long double root = std::sqrt(static_cast<long double>(k.shape[k.shape.rank - 1]));
-    visit_lane(y.type, [&]<class T>(element_tag<T>) {
-      for (std::int64_t row = 0; row < y.size() / (e + 2); ++row) {
-        const std::int64_t b = row / rows, i = row % rows;
-        std::vector<long double> s = scores<T>(q, k, b, i, n.attr != 0);
-        long double most = -std::numeric_limits<long double>::infinity(), total = 0;
-        for (const long double x : s) most = x > most ? x : most;
-        for (long double& x : s) total += x = std::exp((x - most) / root);
-        T* const to = y.as<T>() + row * (e + 2);
-        for (std::int64_t c = 0; c < e; ++c) {
-          long double sum = 0;
-          for (std::size_t j = 0; j < s.size(); ++j) sum += s[j] * element<T>(v, b, static_cast<std::int64_t>(j), c);
-          to[c] = static_cast<T>(s.empty() ? sum : sum / total);
-        }
-        // The gradient computes products more exactly than in T, so the second number includes the rounding error of the first.
-        to[e] = static_cast<T>(most);
-        to[e + 1] = static_cast<T>(most - to[e] + std::log(total) * root);
-      }
-    });
-    return y;
-  }
-  array attention_gradient(const ir::node& n, array& y) const {
-    const array &rows = value(n.in[0]), &k = value(n.in[1]), &v = value(n.in[2]);
-    const int rank = y.shape.rank;
-    const std::int64_t d = k.shape[rank - 1], e = v.shape[rank - 1], width = y.shape[rank - 1];
-    const auto part = static_cast<ops::attention_part>(n.start);
-    const std::int64_t of_k = part == ops::attention_part::all ? d : 0;
-    visit_lane(y.type, [&]<class T>(element_tag<T>) {
-      const long double scale = 1 / std::sqrt(static_cast<long double>(d));
-      std::vector<long double> sums(static_cast<std::size_t>(y.size()));
-      const auto sum = [&](std::int64_t b, std::int64_t i, std::int64_t c) -> long double& {
-        return sums[static_cast<std::size_t>((b * y.shape[rank - 2] + i) * width + c)];
-      };
-      const std::int64_t queries = rows.shape[rank - 2], all = rows.size() / (d + e + 3);
-      for (std::int64_t row = 0; row < all; ++row) {
-        const std::int64_t b = row / queries, i = row % queries;
-        const std::vector<long double> s = scores<T>(rows, k, b, i, n.attr != 0);
-        for (std::int64_t j = 0; j < static_cast<std::int64_t>(s.size()); ++j) {
-          const long double from_most = s[static_cast<std::size_t>(j)] - element<T>(rows, b, i, d + e);
-          const long double p = std::exp((from_most - element<T>(rows, b, i, d + e + 1)) * scale);
-          long double slope = -element<T>(rows, b, i, d + e + 2);
-          for (std::int64_t c = 0; c < e; ++c) slope += element<T>(rows, b, i, d + c) * element<T>(v, b, j, c);
-          for (std::int64_t c = 0; c < d && part != ops::attention_part::of_k_and_v; ++c) sum(b, i, c) += p * slope * scale * element<T>(k, b, j, c);
-          for (std::int64_t c = 0; c < d && part != ops::attention_part::of_q; ++c) sum(b, j, of_k + c) += p * slope * scale * element<T>(rows, b, i, c);
-          for (std::int64_t c = 0; c < e && part != ops::attention_part::of_q; ++c) sum(b, j, of_k + d + c) += p * element<T>(rows, b, i, d + c);
-        }
-      }
-      for (std::int64_t i = 0; i < y.size(); ++i) y.as<T>()[i] = static_cast<T>(sums[static_cast<std::size_t>(i)]);
     });
     return y;
   }

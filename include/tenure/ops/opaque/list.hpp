@@ -14,6 +14,8 @@ struct solve;
 struct solve_triangular;
 struct cholesky;
 struct qr;
+struct attention;
+struct attention_gradient;
 }  // namespace nodes
 
 template <class... Record>
@@ -42,7 +44,7 @@ struct opaque_list {
   template <ir::opcode Op>
   using record = typename decltype(record_at<static_cast<int>(Op) - static_cast<int>(ir::opcode::opaque), Record...>())::type;
 };
-using opaque_operations = opaque_list<nodes::solve, nodes::solve_triangular, nodes::cholesky, nodes::qr>;
+using opaque_operations = opaque_list<nodes::solve, nodes::solve_triangular, nodes::cholesky, nodes::qr, nodes::attention, nodes::attention_gradient>;
 
 constexpr bool is_opaque(ir::opcode op) { return op >= ir::opcode::opaque && op < ir::opcode::pointwise; }
 template <class Record>

@@ -2,6 +2,7 @@
 // The records of all opaque operations.
 #pragma once
 
+#include <tenure/ops/opaque/attention.hpp>
 #include <tenure/ops/opaque/cholesky.hpp>
 #include <tenure/ops/opaque/qr.hpp>
 #include <tenure/ops/opaque/solve.hpp>

@@ -11,7 +11,6 @@ template <class... Op>
 struct structural_list {};
 using fixed_operations = structural_list<nodes::input, nodes::constant, nodes::iota, nodes::extent, nodes::cast, nodes::broadcast, nodes::reshape, nodes::permute,
                                               nodes::slice, nodes::pad, nodes::concat, nodes::reduce, nodes::matmul, nodes::gather, nodes::scatter, nodes::index_add, nodes::update, nodes::order,
-                                              nodes::attention, nodes::attention_gradient,
                                               nodes::stop_gradient, nodes::instead, nodes::barrier, nodes::copy, nodes::check, nodes::tuple, nodes::control_flow, nodes::result>;
 
 namespace detail {
