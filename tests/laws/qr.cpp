@@ -83,7 +83,7 @@ struct three_parts : tn::ops::sample_operation<three_parts, 1, 3> {
   }
 };
 constexpr bool fits(const char* text) { return tn::ops::signature(text).fits(); }
-static_assert(fits("(n,m),(m,k),(k,l)->(n,l)") && !fits("(n,m),(m,k),(k,l)->(n,p)") && fits("(n)->(n),(n),(n)") && !fits("(n)->(n),(n),(n),(n)"));
+static_assert(fits("(n,m),(m,k),(k,l)->(n,l)") && fits("(n,m),(m,k),(k,l)->(n,p)") && !fits("(n,m),(m,k),(k,l)->(p,q)") && fits("(n)->(n),(n),(n)") && !fits("(n)->(n),(n),(n),(n)"));
 static_assert(fits("(n),(n),(n)->()") && !fits("(n),(n),(n),(n)->()") && fits("(a,b,c,d)->(a)") && !fits("(a,b,c,d,a)->(a)") && !fits("(n)->(n,n,n,n,n)"));
 static_assert(three_parts::takes.results() == 3 && three_parts::takes.letters() == 3 && three_parts::takes.result(2).rank == 0);
 }  // namespace
@@ -130,6 +130,11 @@ TEST_CASE("qr: both factors are one step, and a factor that nobody reads is not 
   // Without a trace each factor is an expression.
   const real<4, 3> eager = std::get<0>(tn::qr(a));
   CHECK(same_bits(eager.data(), q.data(), 12));
+  auto leaf = some<4, 3>(1).requires_grad_();
+  const auto [of_leaf, upper] = tn::qr(leaf);
+  (tn::sum(tn::sin(of_leaf * 2.0)) + tn::sum(upper * upper * upper)).backward();
+  const real<4, 3> wanted = tn::grad<0>(of_both)(a);
+  for (int e = 0; e < 12; ++e) CHECK(leaf.grad().data()[e] == Approx(wanted.data()[e]).epsilon(1e-12));
 }
 
 TEST_CASE("qr: extreme matrices") {
