@@ -91,7 +91,7 @@ class formulas {
     if (is_infix(n.op)) {
       return operand(n.in[0], depth, true) + sign_of(n.op) + operand(n.in[1], depth, true);
     }
-    if (const ir::control_flow* const c = g_.find_control_flow(id); c != nullptr) {
+    if (const ir::found_control_flow c = g_.find_control_flow(id); c != nullptr) {
       passes::writer w;
       passes::print_control_flow(w, g_, *c);
       return w.text().substr(2);

@@ -193,7 +193,7 @@ class card_maker {
       const bool is_by_parameter = c.part == phase::update;
       c.key = name_of(c.part);
       c.key += is_by_parameter ? " " + operations : " kernel " + std::to_string(facts_[static_cast<std::size_t>(s)].kernel);
-    } else if (const ir::control_flow* const x = g_.find_control_flow(alone); x != nullptr) {
+    } else if (const ir::found_control_flow x = g_.find_control_flow(alone); x != nullptr) {
       using kind = ir::control_flow::kind;
       c.kind = x->is_loop() ? "loop" : x->what == kind::cond ? "branch" : "function";
       c.per = x->what == kind::cond ? " at most" : x->is_loop() && x->what != kind::scan ? " an iteration" : "";

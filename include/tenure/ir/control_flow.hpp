@@ -3,6 +3,8 @@
 // few of them name a kind.
 #pragma once
 
+#include <cstddef>
+
 #include <tenure/ir/node.hpp>
 
 namespace TENURE_NAMESPACE::ir {
@@ -180,6 +182,17 @@ struct control_flow {
   constexpr int operands() const { return own_operands() + captures[0] + captures[1]; }
 
   friend constexpr bool operator==(const control_flow&, const control_flow&) = default;
+};
+
+/// A control-flow operation or none. It is no plain pointer: under UBSan g++ does not accept the comparison of an address with null as a constant expression.
+struct found_control_flow {
+  const control_flow* at = nullptr;
+  bool is_found = false;
+
+  constexpr const control_flow* operator->() const { return at; }
+  constexpr const control_flow& operator*() const { return *at; }
+  constexpr explicit operator bool() const { return is_found; }
+  friend constexpr bool operator==(const found_control_flow& f, std::nullptr_t) { return !f.is_found; }
 };
 
 }  // namespace tenure::ir

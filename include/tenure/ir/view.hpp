@@ -58,8 +58,8 @@ struct graph_view {
 
   constexpr const control_flow& control_flow_of(const node& n) const { return inner.control_flows[n.attr]; }
   /// The control-flow operation of node `id`, or null for another node and for none.
-  constexpr const control_flow* find_control_flow(node_id id) const {
-    return id >= 0 && nodes[id].op == opcode::control_flow ? &inner.control_flows[nodes[id].attr] : nullptr;
+  constexpr found_control_flow find_control_flow(node_id id) const {
+    return id >= 0 && nodes[id].op == opcode::control_flow ? found_control_flow{inner.control_flows + nodes[id].attr, true} : found_control_flow{};
   }
   constexpr int results_of(const control_flow& c) const {
     return c.is_custom_derivative() ? c.carries : inner.bodies[c.body_of_results()].output_count + c.counts_iterations;

@@ -21,7 +21,7 @@ constexpr bool may_refuse(const ir::graph_view& g, const ir::control_flow& c) {
     for (int i = 0; i < body.bound_count; ++i)
       if (!body.bounds[i].is_checked) return true;
     for (int i = 0; i < body.count; ++i)
-      if (const ir::control_flow* const inner = body.find_control_flow(i); inner != nullptr && may_refuse(g, *inner)) return true;
+      if (const ir::found_control_flow inner = body.find_control_flow(i); inner != nullptr && may_refuse(g, *inner)) return true;
   }
   return false;
 }
@@ -30,7 +30,7 @@ constexpr int last_check(const plan_view& p) {
   const ir::graph_view& g = p.graph;
   int s = g.bound_count > 0 || g.inner.bound_count > 0 || g.inner.control_flow_count > 0 ? p.step_count - 1 : -1;
   const auto refuses = [&](const step& x) {
-    const ir::control_flow* const c = g.find_control_flow(x.node);
+    const ir::found_control_flow c = g.find_control_flow(x.node);
     return x.op == ir::opcode::check || (c != nullptr && may_refuse(g, *c));
   };
   while (s >= 0 && !refuses(p.steps[s])) --s;

@@ -124,7 +124,7 @@ inline void print_graph(writer& out, const ir::graph_view& g, int depth = 0) {
     indent(depth);
     print_node(out, g, i);
     out << '\n';
-    const ir::control_flow* const c = g.find_control_flow(i);
+    const ir::found_control_flow c = g.find_control_flow(i);
     for (int b = 0; c != nullptr && b < c->printed_bodies(); ++b) {
       indent(depth + 1);
       out << c->name_of_body(b) << ":\n";

@@ -194,7 +194,7 @@ class scheduler {
     const ir::node& n = g_[id];
     step s{.node = id, .op = n.op, .first_access = plan_.accesses.size()};
     for (int k = 0; k < n.arity; ++k) ir::for_each_operand(g_.nodes, n.in[k], [&](ir::node_id operand) { plan_.accesses.push_back(access_of(operand)); });
-    if (const ir::control_flow* c = g_.find_control_flow(id)) write_results(head, g_.results_of(*c));
+    if (const ir::found_control_flow c = g_.find_control_flow(id)) write_results(head, g_.results_of(*c));
     else if (const int count = ops::result_count(n.op); count > 1) write_results(head, count);
     else plan_.accesses.push_back(access_of(id));
     s.access_count = plan_.accesses.size() - s.first_access;

@@ -372,7 +372,7 @@ void for_each_index_argument(const ir::graph_view& g, const void* const* argumen
 /// Whether a control-flow operation of a graph, or one in its bodies, calls a function of the user.
 constexpr bool calls_function(const ir::graph_view& g) {
   for (int i = 0; i < g.count; ++i) {
-    const ir::control_flow* const c = g.find_control_flow(i);
+    const ir::found_control_flow c = g.find_control_flow(i);
     if (c == nullptr) continue;
     if (c->what == ir::control_flow::kind::external) return true;
     for (const int b : c->bodies)

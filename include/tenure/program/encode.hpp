@@ -240,7 +240,7 @@ class encoder {
   constexpr void bind_opaque(int at, bound_step& b) {
     const passes::step& s = p_.steps[at];
     const ir::node& n = p_.graph[s.node];
-    if (const ir::control_flow* const c = p_.graph.find_control_flow(s.node); c != nullptr) {
+    if (const ir::found_control_flow c = p_.graph.find_control_flow(s.node); c != nullptr) {
       b.control_flow = static_cast<int>(n.attr);
       b.number_count = 1;
       b.first_number = numbers_.push_back(passes::symbolic_size_of(c->length));

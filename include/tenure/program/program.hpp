@@ -52,7 +52,7 @@ struct body_graph {
       for (int a = 0; a < s.rank; ++a)
         if (!is_static(s[a])) return true;
       if (n.op == ir::opcode::extent && !is_static(n.attr)) return true;
-      const ir::control_flow* const c = g.find_control_flow(i);
+      const ir::found_control_flow c = g.find_control_flow(i);
       if (c == nullptr) continue;
       if (!is_static(c->length)) return true;
       for (const int b : c->bodies)

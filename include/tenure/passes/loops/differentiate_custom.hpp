@@ -161,7 +161,7 @@ constexpr bool is_differentiable(const ir::graph_view& body, const mark_list& in
   const mark_list marks = marks_of_body<by_derivative>(body, inputs);
   for (ir::node_id id = 0; id < body.count; ++id) {
     const ir::node& n = body.nodes[id];
-    const ir::control_flow* const c = body.find_control_flow(id);
+    const ir::found_control_flow c = body.find_control_flow(id);
     if (c == nullptr) {
       for (int k = 0; k < n.arity && is_floating(n.type) && n.op != ir::opcode::result; ++k)
         if (marks[n.in[k]] && is_floating(body[n.in[k]].type) && !marks[id]) return false;

@@ -22,7 +22,7 @@ class stacked_products {
       : g_(g), body_(body), first_(body.first()), given_(given), own_(own) {
     const ir::graph_view written = g.view().body_at(body.written());
     for (int i = 0; i < written.count; ++i)
-      if (const ir::control_flow* const x = written.find_control_flow(i); x != nullptr && x->what == ir::control_flow::kind::checkpoint) is_allowed_ = false;
+      if (const ir::found_control_flow x = written.find_control_flow(i); x != nullptr && x->what == ir::control_flow::kind::checkpoint) is_allowed_ = false;
   }
 
   /// Removes products from the sum `sum`, the cotangent of a capture. Returns the other terms, or none if no term is left.

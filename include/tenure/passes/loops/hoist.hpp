@@ -66,7 +66,7 @@ constexpr bool has_checks(const ir::graph_view& g, node_id first) {
   for (int i = 0; i < g.bound_count; ++i)
     if (!g.bounds[i].is_checked && g.bounds[i].indices >= first) return true;
   for (node_id id = first; id < g.count && g.inner.bound_count > 0; ++id)
-    if (const ir::control_flow* const c = g.find_control_flow(id); c != nullptr && has_checks_in_bodies(g, *c)) return true;
+    if (const ir::found_control_flow c = g.find_control_flow(id); c != nullptr && has_checks_in_bodies(g, *c)) return true;
   return false;
 }
 constexpr bool is_bounded(const ir::graph_view& g, node_id id) {

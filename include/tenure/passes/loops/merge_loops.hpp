@@ -32,7 +32,7 @@ class merge_loops_pass {
 
  private:
   constexpr bool is_loop(node_id id) const {
-    const ir::control_flow* const c = g_.find_control_flow(id);
+    const ir::found_control_flow c = g_.find_control_flow(id);
     return c != nullptr && (c->what == kind::scan || c->what == kind::while_loop) && !c->counts_iterations;
   }
   constexpr ir::array<char> ancestors(node_id of) const {

@@ -149,7 +149,7 @@ constexpr reach reach_of(const ir::graph_view& g, ir::node_id id, const char* ac
 constexpr void spread_back(const ir::graph_view& g, const char* active, char* reached) {
   for (ir::node_id id = g.count - 1; id >= 0; --id) {
     const ir::node& n = g.nodes[id];
-    if (const ir::control_flow* const c = g.find_control_flow(id); c != nullptr) {
+    if (const ir::found_control_flow c = g.find_control_flow(id); c != nullptr) {
       if (!active[n.in[0]]) continue;
       mark_list results(g.results_of(*c), 0);
       bool any = false;

@@ -10,7 +10,7 @@
 namespace TENURE_NAMESPACE::passes {
 
 constexpr bool is_trip_count_one(const ir::graph_view& g, node_id id) {
-  const ir::control_flow* const c = g.find_control_flow(id);
+  const ir::found_control_flow c = g.find_control_flow(id);
   return c != nullptr && c->what == ir::control_flow::kind::scan && c->length == 1;
 }
 constexpr bool has_trip_count_one(const ir::graph_view& g) {
