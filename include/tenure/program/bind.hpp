@@ -327,11 +327,12 @@ class decoded_steps {
   decoded_steps(const decoded_steps&) = delete;  // the operations point to the numbers
   constexpr explicit decoded_steps(const std::int64_t* symbols) {
     for (int i = 0; i < Program::number_count; ++i) number_[i] = passes::value_of(Program::tables.numbers[i], symbols);
-    if constexpr (count > 0)
+    if constexpr (count > 0) {  // nvcc does not read the braces of a for without these
       for (int i = 0, next = 0; i < Program::step_count; ++i) {
         const bound_step& s = Program::tables.steps[i];
         if (s.is_opaque() && operations<Program>.of[i] == next) operation_.at[next++] = Operation(s.op, numbers_of(s));
       }
+    }
   }
   constexpr const std::int64_t* numbers_of(const bound_step& s) const { return number_ + s.first_number; }
   /// The operation of step i.
