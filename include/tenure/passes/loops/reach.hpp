@@ -149,19 +149,21 @@ constexpr reach reach_of(const ir::graph_view& g, ir::node_id id, const char* ac
 constexpr void spread_back(const ir::graph_view& g, const char* active, char* reached) {
   for (ir::node_id id = g.count - 1; id >= 0; --id) {
     const ir::node& n = g.nodes[id];
-    if (const ir::found_control_flow c = g.find_control_flow(id); c != nullptr) {
-      if (!active[n.in[0]]) continue;
-      mark_list results(g.results_of(*c), 0);
-      bool any = false;
-      ir::for_each_result(g.nodes, id, g.count - 1, [&](ir::node_id r, int i) { results[i] |= reached[r], any = any || reached[r]; });
-      if (!any) continue;
-      const mark_list operands = reach_of(g, id, active, results).operands;
-      int i = 0;
-      ir::for_each_operand(g.nodes, n.in[0], [&](ir::node_id o) { reached[o] |= active[o] ? operands[i] : char{is_never}, ++i; });
-    } else if (reached[id] && active[id] && n.op != ir::opcode::result) {
-      for (int k = 0; k < n.arity; ++k)
+    if (reached[id]) {  // no control-flow operation, because only its results are reached
+      for (int k = 0; k < n.arity && active[id] && n.op != ir::opcode::result; ++k)
         if (active[n.in[k]] && ops::flows_to(n, k, g[n.in[k]])) reached[n.in[k]] |= reached[id];
+      continue;
     }
+    if (n.arity == 0 || !active[n.in[0]]) continue;
+    const ir::found_control_flow c = g.find_control_flow(id);
+    if (c == nullptr) continue;
+    mark_list results(g.results_of(*c), 0);
+    bool any = false;
+    ir::for_each_result(g.nodes, id, g.count - 1, [&](ir::node_id r, int i) { results[i] |= reached[r], any = any || reached[r]; });
+    if (!any) continue;
+    const mark_list operands = reach_of(g, id, active, results).operands;
+    int i = 0;
+    ir::for_each_operand(g.nodes, n.in[0], [&](ir::node_id o) { reached[o] |= active[o] ? operands[i] : char{is_never}, ++i; });
   }
 }
 
