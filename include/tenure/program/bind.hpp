@@ -252,6 +252,12 @@ struct operand_view {
   std::int64_t stride[max_rank] = {};
 };
 
+/// The view of a row-major array with the extents of v.
+constexpr operand_view row_major(operand_view v) {
+  std::int64_t size = 1;
+  for (int d = v.rank - 1; d >= 0; size *= v.extent[d--]) v.stride[d] = size;
+  return v;
+}
 constexpr std::int64_t elements_of(const operand_view& v) {
   std::int64_t n = 1;
   for (int d = 0; d < v.rank; ++d) n *= v.extent[d];

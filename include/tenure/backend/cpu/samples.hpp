@@ -77,15 +77,9 @@ class samples {
     for (v.rank = 0; v.rank < x.rank - batch_; ++v.rank) v.extent[v.rank] = x.extent[batch_ + v.rank], v.stride[v.rank] = x.stride[batch_ + v.rank];
     return v;
   }
-  static void row_major_strides(const operand_view& x, std::int64_t* stride) {
-    std::int64_t step = 1;
-    for (int d = x.rank - 1; d >= 0; step *= x.extent[d--]) stride[d] = step;
-  }
   void copy_sample(void* const* pointer, int k, std::int64_t number, T* to) const {
     const operand_view from = view_of(k);
-    std::int64_t row_major[max_rank] = {};
-    row_major_strides(from, row_major);
-    copy_strided(from, sample_of(pointer, k, number), from.stride, to, row_major);
+    copy_strided(from, sample_of(pointer, k, number), from.stride, to, row_major(from).stride);
   }
 
   void run_one(void* const* pointer, std::int64_t number, T* memory) const {
@@ -139,9 +133,7 @@ class samples {
   }
   /// Element e of sample l goes to to[e * lanes + l].
   static void gather_samples(const operand_view& sample, const T* const (&from)[lanes], T* to) {
-    std::int64_t row_major[max_rank] = {};
-    row_major_strides(sample, row_major);
-    for_each_index(sample.rank, sample.extent, sample.stride, row_major, [&](std::int64_t at, std::int64_t e) {
+    for_each_index(sample.rank, sample.extent, sample.stride, row_major(sample).stride, [&](std::int64_t at, std::int64_t e) {
       for (int l = 0; l < lanes; ++l) to[e * lanes + l] = from[l][at];
     });
   }

@@ -199,12 +199,10 @@ void samples_step(Device& device, void* const* p, const opaque_operation& n, voi
   }
   if (elements == 0) return;
   for (int k = 0; k < Record::arity; ++k) {
-    std::int64_t row_major[max_rank] = {}, size = 1;
-    for (int d = n.in[k].rank - 1; d >= 0; size *= n.in[k].extent[d--]) row_major[d] = size;
     const bool is_result = k == Record::result_begins_as;
     f.operand[k] = is_result ? nullptr : all + memory.operand[k];
     f.size[k] = Record::elements_of_operand(k, memory.sizes);
-    detail::copy(device, n.in[k], static_cast<const T*>(p[k]), n.in[k].stride, is_result ? f.result[0] : f.operand[k], row_major);
+    detail::copy(device, n.in[k], static_cast<const T*>(p[k]), n.in[k].stride, is_result ? f.result[0] : f.operand[k], row_major(n.in[k]).stride);
   }
   device.for_each(memory.samples, f);
 }

@@ -73,12 +73,11 @@ struct cholesky : rounds_once {
 
   template <class X>
   static constexpr auto trace(const X& a) {
-    using A = typename X::shape_type;
-    constexpr bool is_square = A::rank >= 2 && extents_may_agree(A::value[A::rank >= 2 ? A::rank - 1 : 0], A::value[A::rank >= 2 ? A::rank - 2 : 0]);
-    static_assert(is_square, "tenure: cholesky: the last two axes are not a square matrix");
+    constexpr bool is_matrix = is_square<typename X::shape_type>;
+    static_assert(is_matrix, "tenure: cholesky: the last two axes are not a square matrix");
     constexpr bool floats = is_floating(dtype_v<typename X::element_type>);
     static_assert(floats, "tenure: cholesky: integers and bool have no roots; convert first");
-    if constexpr (is_square && floats) {
+    if constexpr (is_matrix && floats) {
       const extents s = value(a).shape();
       const std::int16_t shape = a.graph->intern(s);
       a.graph->unify(s[s.rank - 1], s[s.rank - 2], name, shape, shape);

@@ -147,6 +147,10 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
   }
 };
 
+/// Whether the last two axes of a shape may be a square matrix.
+template <class S>
+inline constexpr bool is_square = S::rank >= 2 && extents_may_agree(S::value[S::rank >= 2 ? S::rank - 1 : 0], S::value[S::rank >= 2 ? S::rank - 2 : 0]);
+
 /// The shape of result `Result` of an operation on operands of these shapes, with the run-time extents of the types: a rule for shape_from.
 template <class Record, int Result, class... Shape>
 struct sample_shape {

@@ -96,7 +96,7 @@ struct solve : sample_operation<solve, 2> {
 /// The shapes of a square matrix and of a right-hand side, which may be a vector: what they have in common with each other and with other systems.
 template <class A, class B>
 struct system_shapes {
-  static constexpr bool is_square = A::rank >= 2 && extents_may_agree(A::value[A::rank >= 2 ? A::rank - 1 : 0], A::value[A::rank >= 2 ? A::rank - 2 : 0]);
+  static constexpr bool is_square = ops::is_square<A>;
   static constexpr bool is_vector = B::rank + 1 == A::rank;
   static constexpr bool fits = [] {
     bool agree = is_square && B::rank >= 1 && (is_vector || B::rank == A::rank);
@@ -126,7 +126,7 @@ struct solve : rounds_once {
     static_assert(shapes::is_square, "tenure: solve: the last two axes of the first operand are not a square matrix");
     static_assert(!shapes::is_square || shapes::fits, "tenure: solve: the right-hand side is neither a vector nor a matrix with as many rows as the matrix of each batch");
     constexpr bool same_type = std::is_same_v<typename X::element_type, typename Y::element_type>;
-    static_assert(std::is_same_v<typename X::element_type, typename Y::element_type>, "tenure: solve: operands have different element types");
+    static_assert(same_type, "tenure: solve: operands have different element types");
     constexpr bool floats = is_floating(dtype_v<typename Y::element_type>);
     static_assert(floats, "tenure: solve: integers and bool have no quotients; convert first");
     if constexpr (shapes::fits && same_type && floats) return Y{b.graph, shapes::template solved<nodes::solve>(a, b, {}).id};

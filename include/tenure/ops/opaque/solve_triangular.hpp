@@ -110,7 +110,7 @@ struct solve_triangular : rounds_once {
     static_assert(shapes::is_square, "tenure: solve_triangular: the last two axes of the first operand are not a square matrix");
     static_assert(!shapes::is_square || shapes::fits, "tenure: solve_triangular: the right-hand side is neither a vector nor a matrix with as many rows as the matrix of each batch");
     constexpr bool same_type = std::is_same_v<typename X::element_type, typename Y::element_type>;
-    static_assert(std::is_same_v<typename X::element_type, typename Y::element_type>, "tenure: solve_triangular: operands have different element types");
+    static_assert(same_type, "tenure: solve_triangular: operands have different element types");
     constexpr bool floats = is_floating(dtype_v<typename Y::element_type>);
     static_assert(floats, "tenure: solve_triangular: integers and bool have no quotients; convert first");
     if constexpr (shapes::fits && same_type && floats) return Y{b.graph, shapes::template solved<nodes::solve_triangular>(a, b, {IsUpper, IsTransposed, HasUnitDiagonal}).id};
