@@ -147,7 +147,7 @@ struct qr : sample_operation<qr, 1, 2> {
 
 /// Result 0 is q, and result 1 is r.
 template <int Result>
-struct qr {
+struct qr : rounds_once {
   static constexpr const char* name = "qr";
 
   template <class X>
