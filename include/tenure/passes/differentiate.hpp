@@ -89,11 +89,13 @@ constexpr void pull_all(ir::builder& g, const ir::node_id* outputs, const ir::no
     const ir::builder::location_scope derivative_of(g, n.location > 0 ? -n.location : n.location);
 #endif
     if (n.op == ir::opcode::control_flow && active[n.in[0]]) pull_control_flow(g, id, last, active.data(), adjoint, reached, accumulate_active);
-    if (ops::result_count(n.op) > 1) {
+    if (!active[id] || n.op == ir::opcode::result) continue;
+    const bool may_have_results = n.op >= ir::opcode::opaque && n.op < ir::opcode::pointwise;  // no call for the other nodes: clang counts its steps
+    if (may_have_results && ops::result_count(n.op) > 1) {
       if (ops::first_of_step(g, id) == id) pull_results(g, id, last, active.data(), adjoint, reached, accumulate_active);
       continue;
     }
-    if (!active[id] || adjoint[id] == ir::none || n.op == ir::opcode::result) continue;
+    if (adjoint[id] == ir::none) continue;
     // x * x gives x the same cotangent g twice. If x already has a cotangent, adding 2 * g needs one addition less than adding g two times.
     const bool doubles = n.op == ir::opcode::mul && n.in[0] == n.in[1] && adjoint[n.in[0]] != ir::none;
     const int arity = doubles ? 1 : n.arity;

@@ -154,7 +154,7 @@ inline constexpr int max_products_over_rows = 2;
 /// Steps that run together, a few rows at a time: a product or a gather computes rows, and a kernel reads them directly afterwards. The kernel of a product is
 /// the next step. Products over the rows of this kernel may follow. groups.hpp finds them; a backend may run the steps one after the other instead.
 struct row_group {
-  enum class kind : std::uint8_t { none, product, gather } what = kind::none;
+  enum class kind : std::uint8_t { alone, product, gather } what = kind::alone;
   int kernel = -1;             // the step that reads the rows
   std::uint64_t accesses = 0;  // a bit for each access of the kernel that reads the rows
   std::int64_t rows_at_once = 0, row_bytes = 0;  // 0: the call decides, by its extents. row_bytes: of a gather

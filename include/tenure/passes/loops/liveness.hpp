@@ -75,7 +75,7 @@ constexpr liveness_of_bodies liveness_of(const ir::graph_view& g, const ir::cont
     if (p.operand < 0) continue;
     char* const operands = d.operands.data() + p.operand;
     for (int b = 0; b < bodies; ++b)
-      for (int i = 0; i < p.count; ++i) operands[i] |= p.output[b] >= 0 ? outputs[b][p.output[b] + i] : p.input[b] >= 0 ? inputs[b][p.input[b] + i] : p.decides();
+      for (int i = 0; i < p.count; ++i) operands[i] |= p.output[b] >= 0 ? outputs[b][p.output[b] + i] : p.input[b] >= 0 ? inputs[b][p.input[b] + i] : char{p.decides()};
     for (int b = 0; b < bodies; ++b)
       for (int i = 0; i < p.count && p.input[b] >= 0; ++i) inputs[b][p.input[b] + i] = operands[i];
   }
