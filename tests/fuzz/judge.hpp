@@ -56,13 +56,11 @@ inline std::string exact_difference(const results& wanted, const results& got) {
   return "";
 }
 
-inline bool attends(const ir::node& n) { return ops::is_attention(n.op); }
-
 /// Operations whose results are exact have no rounding to nudge.
 inline bool rounds(const ir::node& n) {
   if (!tenure::is_floating(n.type)) return false;
   if (n.op == ir::opcode::reduce) return n.start == static_cast<std::int64_t>(ir::reduction::sum);
-  if (!ops::is_pointwise(n.op)) return n.op == ir::opcode::matmul || n.op == ir::opcode::scatter || n.op == ir::opcode::index_add || n.op == ir::opcode::cast || ops::is_opaque(n.op) || n.op == ir::opcode::result || attends(n);
+  if (!ops::is_pointwise(n.op)) return n.op == ir::opcode::matmul || n.op == ir::opcode::scatter || n.op == ir::opcode::index_add || n.op == ir::opcode::cast || ops::is_opaque(n.op) || n.op == ir::opcode::result;
   const int op = static_cast<int>(n.op);
   for (const int exact : {code<ops::neg>, code<ops::sign>, code<ops::abs>, code<ops::maximum>, code<ops::minimum>, code<ops::floor>,
                           code<ops::round>, code<ops::where>, code<ops::relu>, code<ops::ceil>, code<ops::trunc>, code<ops::fmod>, code<ops::fmax>, code<ops::fmin>, code<ops::random_word>, code<ops::random_bits>, code<ops::random_unit>})
@@ -90,7 +88,7 @@ inline results nudged(const ir::graph_view& g, const std::vector<array>& argumen
     if (n.op == ir::opcode::scatter) terms = largest[static_cast<std::size_t>(n.in[1])];
     if (n.op == ir::opcode::index_add) terms = largest[static_cast<std::size_t>(n.in[0])] + largest[static_cast<std::size_t>(n.in[1])];
     if (n.op == ir::opcode::matmul) terms = largest[static_cast<std::size_t>(n.in[0])] * largest[static_cast<std::size_t>(n.in[1])];
-    if (attends(n) || ops::is_opaque(n.op) || n.op == ir::opcode::result) terms = largest_of(a);  // what rounds within a body is not seen here
+    if (ops::is_opaque(n.op) || n.op == ir::opcode::result) terms = largest_of(a);  // what rounds within a body is not seen here
     if (rounds(n))
       tenure::visit_dtype(a.type, [&]<class T>(tenure::element_tag<T>) {
         if constexpr (tenure::number::is_floating<T>)

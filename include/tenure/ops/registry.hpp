@@ -130,6 +130,7 @@ constexpr int instructions_of(effort e) { return e == effort::function ? 25 : 1;
 
 // The codes that ir/ knows by name.
 static_assert(code_of<neg>() == ir::opcode::neg && code_of<add>() == ir::opcode::add && code_of<sub>() == ir::opcode::sub &&
-              code_of<mul>() == ir::opcode::mul && code_of<div>() == ir::opcode::div && code_of<exp>() == ir::opcode::exp);
+              code_of<mul>() == ir::opcode::mul && code_of<div>() == ir::opcode::div && code_of<exp>() == ir::opcode::exp,
+              "the first pointwise operations, and the position of exp, are those of ir/node.hpp: change that number, or add at the end of a list");
 
 }  // namespace tenure::ops

@@ -40,6 +40,7 @@ constexpr value operator-(value a, value b) { return arithmetic(ir::opcode::sub,
 constexpr value operator*(value a, value b) { return arithmetic(ir::opcode::mul, a, b); }
 constexpr value operator/(value a, value b) { return arithmetic(ir::opcode::div, a, b); }
 constexpr value operator+(value a, double b) { return a + a.like(b); }
+constexpr value operator+(double a, value b) { return b.like(a) + b; }
 constexpr value operator-(value a, double b) { return a - a.like(b); }
 constexpr value operator-(double a, value b) { return b.like(a) - b; }
 constexpr value operator*(value a, double b) { return a * a.like(b); }

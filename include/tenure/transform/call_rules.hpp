@@ -27,8 +27,10 @@ template <class F>
 constexpr bool is_known_by_type() {
   constexpr bool is_object = std::is_class_v<typename written_function<F>::type>;
   static_assert(is_object, "tenure: trace: numbers and pointers are no functions to trace: give a lambda, [](auto x) { ... }");
-  static_assert(!is_object || std::is_empty_v<F>, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
-  return is_object && std::is_empty_v<F>;
+  constexpr bool is_empty = std::is_empty_v<F>, is_made = std::is_default_constructible_v<F>;
+  static_assert(!is_object || is_empty, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
+  static_assert(!is_object || !is_empty || is_made, "tenure: trace: a traced lambda begins with [], not with [=] or [&], also if it captures nothing");
+  return is_object && is_empty && is_made;
 }
 
 // ---- arguments and results -----------------------------------------------------------------------------------------
