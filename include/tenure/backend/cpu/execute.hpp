@@ -180,7 +180,7 @@ TENURE_INLINE void* pointer_in_line(const running_call& m, [[maybe_unused]] cons
 template <class Program, int S>
 struct static_step {
   static constexpr bound_step step = Program::tables.steps[S];
-  static constexpr const step_row& repeated = static_steps<Program>.operation(S);
+  static constexpr const step_row& row() { return static_steps<Program>.operation(S); }  // no member: nvcc refuses a reference
 
   static constexpr bool has_row_in_place = [] {
     if constexpr (step.op != ir::opcode::gather) return false;
@@ -190,7 +190,7 @@ struct static_step {
     if constexpr (step.op != ir::opcode::matmul) {
       return false;
     } else {
-      const operand_view &a = repeated.operation.in[0], &c = repeated.operation.out;
+      const operand_view &a = row().operation.in[0], &c = row().operation.out;
       return c.rank == 2 && is_floating(step.type) && matmul_is_small(c.extent[0], c.extent[1], a.extent[1]);
     }
   }();
@@ -200,7 +200,7 @@ struct static_step {
       return false;
     } else {
       using record = ops::opaque_record_of<step.op>;
-      const opaque_operation& o = repeated.operation;
+      const opaque_operation& o = row().operation;
       const ops::sample_sizes sizes = record::sizes_of([&](int k) -> const operand_view& { return o.in[k]; });
       bool is_small = o.in[0].rank == record::takes.operand(0).rank;
       std::int64_t numbers = record::scratch(sizes);
@@ -210,7 +210,7 @@ struct static_step {
       return is_small && sizes[0] <= costs::sample_rows && numbers <= costs::sample_numbers;
     }
   }();
-  static constexpr const opaque_operation& operation() { return repeated.operation; }
+  static constexpr const opaque_operation& operation() { return row().operation; }
 };
 
 /// Runs a step with static extents that is neither a kernel nor control flow.
@@ -219,13 +219,13 @@ TENURE_INLINE void run_operation(void* const* pointer, [[maybe_unused]] void* sc
   using step = static_step<Program, S>;
   using T = element_of_t<step::step.type>;
   if constexpr (step::is_small_matmul) {
-    constexpr operand_view a = step::repeated.operation.in[0], b = step::repeated.operation.in[1], c = step::repeated.operation.out;
+    constexpr operand_view a = step::operation().in[0], b = step::operation().in[1], c = step::operation().out;
     matmul_small<T, c.extent[0], c.extent[1], a.extent[1], a.stride[0], a.stride[1], b.stride[0], b.stride[1], c.extent[1]>(
         static_cast<const T*>(pointer[0]), static_cast<const T*>(pointer[1]), static_cast<T*>(pointer[2]));
   } else if constexpr (step::is_small_sample) {
     sample_in_registers<ops::opaque_record_of<step::step.op>, T, step>(pointer);
   } else {
-    run_row<step::step.op, T>(pointer, step::repeated, scratch, on, Program::value.bounds);
+    run_row<step::step.op, T>(pointer, step::row(), scratch, on, Program::value.bounds);
   }
 }
 
@@ -249,7 +249,7 @@ TENURE_INLINE void run_step_in_line(const running_call& m, [[maybe_unused]] cons
   } else if constexpr (!Program::is_static || !step.is_opaque()) {
     run_kind<Program, S>(m, plan, S, pointer, scratch);
   } else if constexpr (static_step<Program, S>::has_row_in_place) {
-    rows[S] = gathered_row<element_of_t<step.type>>(pointer, static_step<Program, S>::repeated.operation, static_step<Program, S>::repeated.position);
+    rows[S] = gathered_row<element_of_t<step.type>>(pointer, static_step<Program, S>::row().operation, static_step<Program, S>::row().position);
   } else {
     run_operation<Program, S>(pointer, scratch, m.on);
   }

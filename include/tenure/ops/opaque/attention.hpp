@@ -27,7 +27,7 @@ namespace nodes {
 /// What both nodes have in common.
 template <class Record>
 struct attending : sample_operation<Record, 3, 3, attention_options> {
-  static constexpr const char* option_names[] = {"causal"};
+  static constexpr const char* option_names[1] = {"causal"};
 
  protected:
   static constexpr void verify_columns(rule_check& c, std::int64_t more) {

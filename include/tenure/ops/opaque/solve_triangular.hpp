@@ -34,7 +34,7 @@ namespace nodes {
 struct solve_triangular : sample_operation<solve_triangular, 2, 1, triangle_options> {
   static constexpr const char* name = "solve_triangular";
   static constexpr signature takes = "(n,n),(n,m)->(n,m)";
-  static constexpr const char* option_names[] = {"upper", "transposed", "unit"};
+  static constexpr const char* option_names[3] = {"upper", "transposed", "unit"};
   static constexpr int result_begins_as = 1;
 
   template <class V>
