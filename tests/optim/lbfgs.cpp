@@ -250,7 +250,7 @@ TEST_CASE("run-time extents give the bits of static ones") {
   const auto c = tn::minimize(bowls, tn::optim::lbfgs{})(two);
   CHECK(c.converged());
   CHECK(c.gradient_norm < 1e-3);
-  check_graph(tn::optim::detail::recursion_turn{}, two, 0.0, two, 0.0, two);
+  check_graph(tn::optim::detail::recursion_step{}, two, 0.0, two, 0.0, two);
   check_graph(tn::optim::detail::curvature_pair{}, two, two, two, two);
   check_graph(tn::optim::detail::trial_of<decltype(bowls)>{}, two, two, 0.0);
 }
