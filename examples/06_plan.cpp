@@ -27,8 +27,16 @@ using step_plan = decltype(step.plan(array<64, 10>(), array<10>(), array<32, 64>
 static_assert(step_plan::kernels() <= 5);
 static_assert(step_plan::flops() < 100'000);
 
+// Steps that run together, a few rows at a time, so that the rows are read from a cache.
+constexpr auto correlation = tn::compile([](auto x, auto w) { return matmul(transpose(x), tanh(matmul(x, w))); });
+using correlation_plan = decltype(correlation.plan(array<8192, 64>(), array<64, 64>()));
+constexpr auto layer = tn::compile([](auto x, auto w, auto b) { return relu(matmul(x, w) + b); });
+using layer_plan = decltype(layer.plan(array<tn::dyn, 64>(), array<64, 64>(), array<64>()));
+
 int main() {
   tn::print(wave_plan{});
+  tn::print(correlation_plan{});
+  tn::print(layer_plan{});
   std::cout << wave_plan::kernels() << " kernel, " << wave_plan::flops() << " flops, " << wave_plan::bytes() << " bytes\n";
 
   tn::engine random(1);

@@ -321,7 +321,7 @@ template <std::int64_t... E, operand_or_scalar X> constexpr auto expand(const X&
 template <int A, std::int64_t First, std::int64_t Length, std::int64_t Step = 1, operand_or_scalar X>
 constexpr auto slice(const X& x) {
   static_assert(Length >= 0 && Step != 0, "tenure: slice: needs a length of at least 0 and a step that is not 0");
-  return apply<ops::slice<A, First, Length, Step>>(x);
+  return apply<ops::slice<A, First, (Length >= 0 ? Length : 0), (Step != 0 ? Step : 1)>>(x);
 }
 template <int A, std::int64_t I, operand_or_scalar X> constexpr auto select(const X& x) { return apply<ops::select<A, I>>(x); }
 /// concat joins along axis A. The other extents and the element types must be equal. Only the last operand may have a run-time extent

@@ -145,7 +145,7 @@ struct qr : sample_operation<qr, 1, 2> {
 };
 }  // namespace nodes
 
-/// Result 0 is q, and result 1 is r.
+/// Result 0 is q, and result 1 is r. Result 0 says what does not fit, so that it is said once.
 template <int Result>
 struct qr : rounds_once {
   static constexpr const char* name = "qr";
@@ -153,9 +153,9 @@ struct qr : rounds_once {
   template <class X>
   static constexpr auto trace(const X& a) {
     constexpr bool is_matrix = X::shape_type::rank >= 2;
-    static_assert(is_matrix, "tenure: qr: the operand has less than two axes");
+    static_assert(is_matrix || Result > 0, "tenure: qr: the operand has less than two axes");
     constexpr bool floats = is_floating(dtype_v<typename X::element_type>);
-    static_assert(floats, "tenure: qr: integers and bool have no roots; convert first");
+    static_assert(floats || Result > 0, "tenure: qr: integers and bool have no roots; convert first");
     if constexpr (is_matrix && floats) {
       using shape = shape_from<sample_shape<nodes::qr, Result, typename X::shape_type>>;
       return traced<typename X::element_type, shape>{a.graph, nodes::qr::of<Result>({}, value(a)).id};
