@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The history of what was made from an expression or by a call of a compiled function, which is an expression with several results: the values that
-// the derivative reads, and the accumulators of the operands. The derivative of exp reads the result, that of mul reads the other operand, and that
-// of add reads nothing.
+// The history of a result. An expression or a call of a compiled function made the result; a call is an expression with several results. The history
+// holds the values that the derivative reads, and the accumulators of the operands. The derivative of exp reads the result, that of mul reads the other
+// operand, and that of add reads nothing.
 // Law: if a saved value was overwritten, through any alias, backward() throws. Memory that the derivative does not read is not kept
 // alive. A span or map outside may write memory without raising its version. Of such memory a copy is kept, and the copy is read.
 #pragma once

@@ -134,11 +134,11 @@ constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x
 template <class Operation, std::size_t... I, class... X>
 constexpr auto make_lazy(std::index_sequence<I...>, const X&... x);  // expr/lazy.hpp
 
-/// x in the type in which kernels compute.
-template <class T, class S>
-constexpr auto in_lane(const traced<T, S>& x) {
-  if constexpr (!number::is_narrow<T>) return x;
-  else return traced<number::lane_t<T>, S>{x.graph, x.graph->emit({.op = ir::opcode::cast, .type = lane_of(dtype_v<T>), .arity = 1, .shape = (*x.graph)[x.id].shape, .in = {x.id, ir::none, ir::none}})};
+/// x, converted to T if that is another type.
+template <class T, class From, class S>
+constexpr traced<T, S> converted(const traced<From, S>& x) {
+  if constexpr (std::is_same_v<T, From>) return x;
+  else return {x.graph, x.graph->emit({.op = ir::opcode::cast, .type = dtype_v<T>, .arity = 1, .shape = (*x.graph)[x.id].shape, .in = {x.id, ir::none, ir::none}})};
 }
 
 /// Operation on operands of a narrow type: computed in lanes from its first operation to its last, and rounded once.
@@ -146,10 +146,10 @@ template <class Operation>
 struct in_lanes {
   template <class... X>
   static constexpr auto trace(const X&... x) {
-    using rounded = decltype(Operation::trace(x...));
-    const auto y = Operation::trace(in_lane(x)...);
-    if constexpr (!number::is_narrow<typename rounded::element_type>) return y;
-    else return rounded{y.graph, y.graph->emit({.op = ir::opcode::cast, .type = dtype_v<typename rounded::element_type>, .arity = 1, .shape = (*y.graph)[y.id].shape, .in = {y.id, ir::none, ir::none}})};
+    using rounded = typename decltype(Operation::trace(x...))::element_type;
+    const auto y = Operation::trace(converted<number::lane_t<typename X::element_type>>(x)...);
+    if constexpr (number::is_narrow<rounded>) return converted<rounded>(y);
+    else return y;
   }
 };
 template <class Operation, class... X>

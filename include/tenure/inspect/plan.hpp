@@ -108,7 +108,7 @@ struct plan {
       if constexpr (record::value.what != kind::external) {
         constexpr ir::control_flow control_flow = record::value;
         constexpr int carries = control_flow.what == kind::cond ? 0 : control_flow.carries;
-        constexpr int of_results = control_flow.body_of_results() == control_flow.bodies[1] ? 1 : 0;
+        constexpr int of_results = control_flow.number_of_results_body();
         const std::int64_t first = cost(std::type_identity<typename record::template body<0>>{}, std::integral_constant<int, of_results == 0 ? carries : 0>{});
         if constexpr (record::value.what == kind::scan) {
           total += record::value.length * first;

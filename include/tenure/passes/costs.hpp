@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The costs that passes assume of every backend: what to compute again and what to keep, how much one kernel may do, and what is small. A pass names
-// no machine. The numbers were measured on CPUs with AVX2 (Zen 3) and AVX-512 (Zen 4, Zen 5), where a comment names none with both.
+// The numbers by which passes decide, the same for every backend: which values to compute again, how much one kernel may do, which sizes are small. They
+// were measured on CPUs with AVX2 (Zen 3) and AVX-512 (Zen 4, Zen 5). A number without a machine in its comment was measured on both.
 // What a backend knows about its machine is in a table of its own (backend/cpu/costs.hpp). Latencies of operations are in ops/registry.hpp.
 // A number here changes how long a call takes, and the rounding of sums, but not the meaning.
 #pragma once

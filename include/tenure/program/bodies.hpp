@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The bodies of loops, branches and external functions, as programs, and the sizes of what goes in and out.
+// Each body of a loop, a branch or an external function is a program. This header finds it, and has the sizes of its inputs and outputs.
 #pragma once
 
 #include <tenure/program/program.hpp>

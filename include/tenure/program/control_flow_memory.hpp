@@ -15,7 +15,7 @@ template <class Program, int C, bool IsHost>
 class control_flow_frame {
  public:
   static constexpr ir::control_flow record = control_flow_at<Program, C>::value;
-  using body = typename control_flow_at<Program, C>::template body<record.body_of_results() == record.bodies[1] ? 1 : 0>;
+  using body = typename control_flow_at<Program, C>::template body<record.number_of_results_body()>;
   static constexpr int results = body::value.output_count;
 
   constexpr control_flow_frame(const bound_step& s, const std::int64_t* symbols) {

@@ -51,9 +51,7 @@ struct bodies_within {
       const int c = Program::tables.steps[i].control_flow;
       if (c < 0) continue;
       const ir::control_flow& record = Program::value.bodies.control_flows[c];
-      if (record.what == ir::control_flow::kind::external) continue;
-      add(record.bodies[0]);
-      if (record.what != ir::control_flow::kind::scan) add(record.bodies[1]);
+      for (int b = 0; record.runs_bodies() && b < record.body_count(); ++b) add(record.bodies[b]);
     }
   }
   constexpr bool has(int body) const {
