@@ -91,6 +91,8 @@ inline constexpr std::int64_t one_by_one_bytes = 16 << 20, one_by_one_min_row_by
 /// A result of fewer elements, from so many steps on, has several partial sums for each element: a single sum would wait four cycles for each row of the
 /// matrix. If threads divide a result, no part is that narrow.
 inline constexpr std::int64_t narrow_result = 32, steps_of_narrow_result = 32;
+/// How far ahead a row that only masked loads read is prefetched.
+inline constexpr std::int64_t prefetched_bytes = 1024;
 /// The elements of a strided vector that are copied at a time.
 inline constexpr std::int64_t copied_vector = 512;
 /// A product of fewer multiplications is not worth the overhead of a BLAS.

@@ -29,6 +29,14 @@ TENURE_INLINE T sum_lanes(const packet_of<T, Lanes>& value) {
   }
 }
 
+/// The first n elements of a row that no plain load reads. A processor may prefetch only what plain loads read: where masked loads
+/// alone read 64 MB in rows of 3 to 7 numbers, Zen 5 takes 8 times as long without this prefetch.
+template <class Packet, class T>
+TENURE_INLINE Packet load_of_stream(const T* row, index n) {
+  __builtin_prefetch(row + costs::prefetched_bytes / sizeof(T));
+  return load_some<Packet>(row, n);
+}
+
 /// sum[r] = a[r] x for Rows rows, with two partial sums for each lane.
 template <class T, index Rows>
 TENURE_INLINE void lanes_of_dots(index k, const T* x, const T* a, const index (&offset)[Rows], packet_of<T, max_lanes<T>> (&sum)[Rows]) {
@@ -45,11 +53,16 @@ TENURE_INLINE void lanes_of_dots(index k, const T* x, const T* a, const index (&
 #pragma GCC unroll 8
       for (index r = 0; r < Rows; ++r) part[r][u] = packets::pmadd(packets::ploadu<packet>(a + offset[r] + u * lanes), right, part[r][u]);
     }
-  for (; k > 0; k -= lanes, x += lanes, a += lanes) {
-    const index n = k < lanes ? k : lanes;
-    const packet right = load_some<packet>(x, n);
+  if (k >= lanes) {
+    const packet right = packets::ploadu<packet>(x);
 #pragma GCC unroll 8
-    for (index r = 0; r < Rows; ++r) part[r][0] = packets::pmadd(load_some<packet>(a + offset[r], n), right, part[r][0]);
+    for (index r = 0; r < Rows; ++r) part[r][0] = packets::pmadd(packets::ploadu<packet>(a + offset[r]), right, part[r][0]);
+    k -= lanes, x += lanes, a += lanes;
+  }
+  if (k > 0) {
+    const packet right = load_some<packet>(x, k);
+#pragma GCC unroll 8
+    for (index r = 0; r < Rows; ++r) part[r][0] = packets::pmadd(load_of_stream<packet>(a + offset[r], k), right, part[r][0]);
   }
 #pragma GCC unroll 8
   for (index r = 0; r < Rows; ++r) sum[r] = packets::padd(part[r][0], part[r][1]);
@@ -124,7 +137,8 @@ TENURE_INLINE void add_multiple(T x, const T* row, index last, packet_of<T, max_
   const packet left = packets::pset1<packet>(x);
 #pragma GCC unroll 8
   for (index p = 0; p + 1 < Packets; ++p) sum[p] = packets::pmadd(left, packets::ploadu<packet>(row + p * lanes), sum[p]);
-  sum[Packets - 1] = packets::pmadd(left, load_some<packet>(row + (Packets - 1) * lanes, last), sum[Packets - 1]);
+  const T* const end = row + (Packets - 1) * lanes;
+  sum[Packets - 1] = packets::pmadd(left, Packets == 1 ? load_of_stream<packet>(end, last) : load_some<packet>(end, last), sum[Packets - 1]);
 }
 
 /// y = or += x[k] B[k, ...] for a result of `Packets` packets. The last packet has `last` columns.
