@@ -222,6 +222,7 @@ TEST_CASE("cholesky and solve_triangular: run-time extents that do not agree thr
 }
 
 TEST_CASE("an operation on samples finds the memory that it asks for, in packets and alone, whatever its extents and strides") {
+  using step = tn::cpu_backend::step_of_tasks<tn::cpu_backend::detail::samples<sums_of_columns, double>>;
   // Dense and strided samples, one matrix for the whole batch, no rows, no columns, no samples.
   for (const auto& [samples, n, m, stride, is_shared] : {std::array{1, 3, 5, 1, 0}, {1, 3, 5, 2, 0}, {19, 3, 5, 1, 0}, {19, 3, 5, 2, 0}, {1, 3, 5, 1, 1}, {19, 3, 5, 2, 1},
                                                          {1, 0, 5, 1, 0}, {19, 0, 5, 1, 0}, {19, 3, 0, 1, 0}, {0, 3, 5, 1, 0}}) {
@@ -232,9 +233,9 @@ TEST_CASE("an operation on samples finds the memory that it asks for, in packets
     for (int d = 0; d < 3; ++d) o.in[0].extent[d] = extent[d], o.in[0].stride[d] = strides[d];
     std::vector<double> x(static_cast<std::size_t>(samples * n * m * stride)), sums(static_cast<std::size_t>(samples * m));
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * i % 97);
-    std::vector<char> memory(static_cast<std::size_t>(tn::cpu_backend::detail::samples<sums_of_columns, double>(o).workspace()));
+    std::vector<char> memory(static_cast<std::size_t>(step::memory(o).bytes));
     void* const pointers[] = {x.data(), sums.data()};
-    tn::cpu_backend::samples_step<sums_of_columns, double>(pointers, o, memory.data(), nullptr);
+    step::run({pointers, o, memory.data()});
     for (std::int64_t s = 0; s < samples; ++s)
       for (std::int64_t j = 0; j < m; ++j) {
         double sum = 0;

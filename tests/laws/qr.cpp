@@ -210,6 +210,7 @@ TEST_CASE("qr: derivatives with run-time extents are those with static ones, und
 }
 
 TEST_CASE("an operation with several results finds its memory, in packets and alone, also for results that nobody reads") {
+  using step = tn::cpu_backend::step_of_tasks<tn::cpu_backend::detail::samples<three_parts, double>>;
   for (const auto& [samples, n, m] : {std::array{1, 3, 5}, {19, 3, 5}, {19, 5, 3}, {0, 3, 5}, {19, 0, 5}, {3, 40, 40}})
     for (int read = 0; read < 8; ++read) {
       CAPTURE(samples, n, m, read);
@@ -225,8 +226,8 @@ TEST_CASE("an operation with several results finds its memory, in packets and al
         part[r].assign(static_cast<std::size_t>(samples * (r == 0 ? n * m : r == 1 ? k : 1)), -1);
         pointers[1 + r] = (read >> r & 1) != 0 ? part[r].data() : nullptr;
       }
-      std::vector<char> memory(static_cast<std::size_t>(tn::cpu_backend::detail::samples<three_parts, double>(o).workspace()));
-      tn::cpu_backend::samples_step<three_parts, double>(pointers, o, memory.data(), nullptr);
+      std::vector<char> memory(static_cast<std::size_t>(step::memory(o).bytes));
+      step::run({pointers, o, memory.data()});
       CHECK(x == given);  // an operand that run() writes over was copied
       bool is_right = true;
       for (std::int64_t s = 0; s < samples; ++s) {

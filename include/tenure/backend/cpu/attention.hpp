@@ -13,17 +13,11 @@
 
 #include <tenure/backend/cpu/blocks.hpp>
 #include <tenure/backend/cpu/matmul.hpp>
-#include <tenure/backend/execution.hpp>
+#include <tenure/backend/cpu/step.hpp>
 #include <tenure/math/math.hpp>
 #include <tenure/ops/opaque/attention.hpp>
-#include <tenure/program/bind.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
-
-using program_detail::opaque_operation;
-using program_detail::operand_view;
-
-using ops::is_attention;
 
 namespace detail {
 
@@ -366,71 +360,50 @@ struct attention_gradient_block {
   }
 };
 
-template <ir::opcode Op, class T>
-using attention_block_of = std::conditional_t<Op == ops::nodes::attention::code, attention_block<T>, attention_gradient_block<T>>;
-
-/// The batches of an attention. A block of the work has `of_block` batches.
-template <ir::opcode Op, class T>
-struct attention_batches {
-  const opaque_operation& o;
-  void* const* pointer;
-  T* memory;
-  index of_worker, batches, of_block;
-
-  static void run(void* context, int block, int worker) {
-    const attention_batches& all = *static_cast<const attention_batches*>(context);
-    const index first = block * all.of_block, last = first + all.of_block;
-    for (index b = first; b < last && b < all.batches; ++b) all.run_batch(b, worker);
+/// The batches of an attention. Each is a task, so at most so many threads have work.
+template <class T, class Block>
+class attention_batches {
+ public:
+  constexpr explicit attention_batches(const opaque_operation& o) : o_(o), x_(attention_extents_of(o)) {
+    for (int a = 0; a < batch_; ++a) count_ *= o.in[0].extent[a];
   }
-  void run_batch(index number, int worker) const {
-    const int batch = o.in[0].rank - 2;
+  constexpr index tasks() const { return count_; }
+  constexpr index blocks() const { return count_ < countable ? count_ : countable; }
+  constexpr index work() const { return count_ * x_.m * x_.n * (x_.d + x_.e) / costs::multiplications_of_work; }
+  constexpr index workspace() const {
+    scratch_parts<T> counted;
+    static_cast<void>(Block(x_, counted));
+    return counted.used * static_cast<index>(sizeof(T));
+  }
+  void run_task(void* const* pointer, index number, void* memory) const {
     index at[3] = {};
     index rest = number;
-    for (int a = batch - 1; a >= 0; rest /= o.in[0].extent[a--])
-      for (int i = 0; i < 3; ++i) at[i] += rest % o.in[0].extent[a] * o.in[i].stride[a];
+    for (int a = batch_ - 1; a >= 0; rest /= o_.in[0].extent[a--])
+      for (int i = 0; i < 3; ++i) at[i] += rest % o_.in[0].extent[a] * o_.in[i].stride[a];
     const auto operand = [&](int i) {
-      return matrix_ref<T>{static_cast<const T*>(pointer[i]) + at[i], o.in[i].stride[batch], o.in[i].stride[batch + 1]};
+      return matrix_ref<T>{static_cast<const T*>(pointer[i]) + at[i], o_.in[i].stride[batch_], o_.in[i].stride[batch_ + 1]};
     };
-    const attention_extents x = attention_extents_of(o);
     const auto result = [&](int r, index size) { return pointer[3 + r] == nullptr ? nullptr : static_cast<T*>(pointer[3 + r]) + number * size; };
-    constexpr bool is_gradient = Op == ops::nodes::attention_gradient::code;
-    T* const to[] = {result(0, x.m * (is_gradient ? x.d : x.e)), result(1, is_gradient ? x.n * x.d : x.m), result(2, is_gradient ? x.n * x.e : x.m)};
-    scratch_parts<T> parts{memory + worker * of_worker};
-    attention_block_of<Op, T>(x, parts).run(x, operand(0), operand(1), operand(2), to);
+    T* const to[] = {result(0, x_.m * (is_gradient ? x_.d : x_.e)), result(1, is_gradient ? x_.n * x_.d : x_.m), result(2, is_gradient ? x_.n * x_.e : x_.m)};
+    scratch_parts<T> parts{static_cast<T*>(memory)};
+    Block(x_, parts).run(x_, operand(0), operand(1), operand(2), to);
   }
+
+ private:
+  static constexpr bool is_gradient = std::is_same_v<Block, attention_gradient_block<T>>;
+  static constexpr index countable = index{1} << 30;  // blocks are counted in int
+
+  const opaque_operation& o_;
+  attention_extents x_;
+  int batch_ = o_.in[0].rank - 2;
+  index count_ = 1;
 };
 
 }  // namespace detail
 
-/// The bytes of memory that one thread needs.
-template <ir::opcode Op, class T>
-constexpr std::int64_t attention_workspace(const opaque_operation& o) {
-  detail::scratch_parts<T> counted;
-  const detail::attention_block_of<Op, T> parts(detail::attention_extents_of(o), counted);
-  static_cast<void>(parts);
-  return counted.used * static_cast<std::int64_t>(sizeof(T)) + 64;
-}
-
-/// The number of batches. A thread computes whole batches, so at most so many threads have work.
-constexpr std::int64_t attention_batch_count(const opaque_operation& o) {
-  std::int64_t batches = 1;
-  for (int a = 0; a < o.in[0].rank - 2; ++a) batches *= o.in[0].extent[a];
-  return batches;
-}
-
-/// Computes all batches. `scratch` has attention_workspace() bytes for each thread that has work.
-template <ir::opcode Op, class T>
-void attention_step(void* const* p, const opaque_operation& o, void* scratch, executor* on) {
-  const std::int64_t batches = attention_batch_count(o);
-  const detail::attention_extents x = detail::attention_extents_of(o);
-  const std::int64_t bytes = attention_workspace<Op, T>(o), aligned = (bytes + 63) / 64 * 64;
-  auto* const memory = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(scratch) + 63) & ~std::uintptr_t(63));
-  constexpr std::int64_t countable = std::int64_t{1} << 30;  // blocks are counted in int
-  detail::attention_batches<Op, T> all{o, p, memory, (aligned - 64) / static_cast<std::int64_t>(sizeof(T)), batches, batches / countable + 1};
-  const std::int64_t multiplications = batches * x.m * x.n * (x.d + x.e);
-  if (on != nullptr && batches > 1 && on->gains_by(multiplications / costs::multiplications_of_work))
-    return on->run(static_cast<int>(detail::ceil_div(batches, all.of_block)), &detail::attention_batches<Op, T>::run, &all);
-  for (std::int64_t b = 0; b < batches; ++b) all.run_batch(b, 0);
-}
+template <class T>
+struct step<ops::nodes::attention::code, T> : step_of_tasks<detail::attention_batches<T, detail::attention_block<T>>> {};
+template <class T>
+struct step<ops::nodes::attention_gradient::code, T> : step_of_tasks<detail::attention_batches<T, detail::attention_gradient_block<T>>> {};
 
 }  // namespace tenure::cpu_backend

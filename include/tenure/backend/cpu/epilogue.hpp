@@ -138,7 +138,7 @@ int run_epilogue(int s, const call_memory& m, const pointed_step& product, const
                     .is_product = true,
                     .consumers = consumers.list()};
   if (spoils_factor) {
-    matmul_step<T>(product.pointer, operation, next.scratch, on);
+    step<ir::opcode::matmul, T>::run({product.pointer, operation, next.scratch, on});
     source.compute = nullptr;
   }
   next.rows = &source;

@@ -43,7 +43,7 @@ template <class Program, int S>
 TENURE_INLINE void run_kind(const running_call& m, const memory_plan<Program>& plan, int i, void* const* pointer, void* scratch) {
   constexpr bound_step kind = Program::tables.steps[S];
   const bound_step& s = Program::tables.steps[i];
-  if constexpr (kind.is_opaque()) run_row<kind.op, element_of_t<kind.type>>(pointer, plan.steps().operation(i), scratch, m.on, Program::value.bounds);
+  if constexpr (kind.is_opaque()) run_row<kind.op, element_of_t<kind.type>>(plan.steps().operation(i), pointer, scratch, m.on, Program::value.bounds);
   else program_detail::run_control_flow<Program, kind.control_flow>(iterations_on_host<Program>{m, plan}, s, pointer, plan.steps().numbers_of(s), scratch);
 }
 
@@ -194,21 +194,11 @@ struct static_step {
       return c.rank == 2 && is_floating(step.type) && matmul_is_small(c.extent[0], c.extent[1], a.extent[1]);
     }
   }();
-  /// Whether the step is one sample of an opaque operation, so small that its elements stay in registers.
+  /// Whether the step is one sample of an operation on samples, in registers.
   static constexpr bool is_small_sample = [] {
-    if constexpr (!ops::is_opaque(step.op) || is_attention(step.op)) {
-      return false;
-    } else {
-      using record = ops::opaque_record_of<step.op>;
-      const opaque_operation& o = row().operation;
-      const ops::sample_sizes sizes = record::sizes_of([&](int k) -> const operand_view& { return o.in[k]; });
-      bool is_small = o.in[0].rank == record::takes.operand(0).rank;
-      std::int64_t numbers = record::scratch(sizes);
-      for (int r = 0; r < record::results; ++r) numbers += record::elements_of_result(sizes, r);
-      for (int k = 0; k < record::arity; ++k) is_small = is_small && o.in[k].rank <= 2, numbers += record::elements_of_operand(k, sizes);
-      for (int l = 0; l < record::takes.letters(); ++l) is_small = is_small && sizes[l] <= costs::sample_extent;
-      return is_small && sizes[0] <= costs::sample_rows && numbers <= costs::sample_numbers;
-    }
+    using T = cpu_backend::step<step.op, element_of_t<step.type>>;
+    if constexpr (requires { &T::tasks::fits_registers; }) return typename T::tasks(row().operation).fits_registers();
+    else return false;
   }();
   static constexpr const opaque_operation& operation() { return row().operation; }
 };
@@ -225,7 +215,7 @@ TENURE_INLINE void run_operation(void* const* pointer, [[maybe_unused]] void* sc
   } else if constexpr (step::is_small_sample) {
     sample_in_registers<ops::opaque_record_of<step::step.op>, T, step>(pointer);
   } else {
-    run_row<step::step.op, T>(pointer, step::row(), scratch, on, Program::value.bounds);
+    run_row<step::step.op, T>(step::row(), pointer, scratch, on, Program::value.bounds);
   }
 }
 

@@ -102,11 +102,14 @@ inline void check_indices(const ir::bound& b, dtype type, const void* indices, c
 
 /// Checks all bounds of computed indices, then copies the indices.
 template <class T>
-void check_step(void* const* p, const opaque_operation& n, const ir::bound* bounds) {
-  const operand_view& from = n.in[0];
-  for (int i = 0; i < n.bound_count(); ++i) check_indices(bounds[n.bound(i).position], dtype_v<T>, p[0], from, n.bound(i).extent);
-  detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), n.out.stride);
-}
+struct step<ir::opcode::check, T> : step_without_memory {
+  static void run(const step_call& s) {
+    const opaque_operation& n = s.operation;
+    const operand_view& from = n.in[0];
+    for (int i = 0; i < n.bound_count(); ++i) check_indices(s.bounds[n.bound(i).position], dtype_v<T>, s.pointer[0], from, n.bound(i).extent);
+    detail::copy_strided(from, static_cast<const T*>(s.pointer[0]), from.stride, static_cast<T*>(s.pointer[1]), n.out.stride);
+  }
+};
 
 /// Copies the operand that a step changes, unless the result is written over it.
 template <class T>
@@ -116,67 +119,76 @@ void copy_changed(const operand_view& x, const void* from, const operand_view& t
 
 /// Gathers the rows that checked indices name. Its transposes add rows of updates: scatter to zeros, and index_add to an operand.
 template <ir::opcode Op, class T>
-void gather_step(void* const* p, const opaque_operation& n) {
-  constexpr bool Adds = Op != ir::opcode::gather;
-  constexpr int of_indices = Adds ? ops::adding_operands_of(Op).indices : 1, of_updates = ops::adding_operands_of(Op).updates;
-  constexpr int of_result = ops::structural_record_of(Op).arity;
-  const int axis = n.axis;
-  const opaque_operation::operand& indices = n.in[of_indices];
-  const dtype index_type = indices.type;
-  const void* index_data = p[of_indices];
-  // `table` is indexed, and `many` has one block for each index.
-  const operand_view& table = Adds ? n.out : n.in[0];
-  const operand_view& many = Adds ? n.in[of_updates] : n.out;
-  T* out = static_cast<T*>(p[of_result]);
-  if constexpr (Op == ir::opcode::scatter) std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(elements_of(n.out)) * sizeof(T));
-  if constexpr (Op == ir::opcode::index_add) copy_changed<T>(n.in[1], p[1], n.out, out);
-  using detail::is_dense;
-  if (is_dense(table, axis + 1, table.rank) && is_dense(many, axis, many.rank) && is_dense(indices, 0, indices.rank)) {  // whole rows
-    const std::int64_t count = elements_of(indices), length = detail::elements_along(table, axis + 1, table.rank);
-    detail::visit_indices(index_type, index_data, [&](const auto* index) {
-      detail::for_each_index(axis, table.extent, table.stride, many.stride, [&](std::int64_t t, std::int64_t m) {
-        if constexpr (Adds) detail::scatter_rows(out + t, table.stride[axis], index, count, length, static_cast<const T*>(p[of_updates]) + m);
-        else detail::gather_rows(static_cast<const T*>(p[0]) + t, table.stride[axis], index, count, length, out + m);
+  requires(Op == ir::opcode::gather || Op == ir::opcode::scatter || Op == ir::opcode::index_add)
+struct step<Op, T> : step_without_memory {
+  static void run(const step_call& s) {
+    void* const* const p = s.pointer;
+    const opaque_operation& n = s.operation;
+    constexpr bool Adds = Op != ir::opcode::gather;
+    constexpr int of_indices = Adds ? ops::adding_operands_of(Op).indices : 1, of_updates = ops::adding_operands_of(Op).updates;
+    constexpr int of_result = ops::structural_record_of(Op).arity;
+    const int axis = n.axis;
+    const opaque_operation::operand& indices = n.in[of_indices];
+    const dtype index_type = indices.type;
+    const void* index_data = p[of_indices];
+    // `table` is indexed, and `many` has one block for each index.
+    const operand_view& table = Adds ? n.out : n.in[0];
+    const operand_view& many = Adds ? n.in[of_updates] : n.out;
+    T* out = static_cast<T*>(p[of_result]);
+    if constexpr (Op == ir::opcode::scatter) std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(elements_of(n.out)) * sizeof(T));
+    if constexpr (Op == ir::opcode::index_add) copy_changed<T>(n.in[1], p[1], n.out, out);
+    using detail::is_dense;
+    if (is_dense(table, axis + 1, table.rank) && is_dense(many, axis, many.rank) && is_dense(indices, 0, indices.rank)) {  // whole rows
+      const std::int64_t count = elements_of(indices), length = detail::elements_along(table, axis + 1, table.rank);
+      detail::visit_indices(index_type, index_data, [&](const auto* index) {
+        detail::for_each_index(axis, table.extent, table.stride, many.stride, [&](std::int64_t t, std::int64_t m) {
+          if constexpr (Adds) detail::scatter_rows(out + t, table.stride[axis], index, count, length, static_cast<const T*>(p[of_updates]) + m);
+          else detail::gather_rows(static_cast<const T*>(p[0]) + t, table.stride[axis], index, count, length, out + m);
+        });
       });
-    });
-    return;
-  }
-  operand_view block;
-  std::int64_t table_stride[max_rank], many_stride[max_rank];
-  for (int d = 0; d < table.rank; ++d) {
-    if (d == axis) continue;
-    const int in_many = d < axis ? d : d + indices.rank - 1;
-    block.extent[block.rank] = table.extent[d];
-    table_stride[block.rank] = table.stride[d];
-    many_stride[block.rank++] = many.stride[in_many];
-  }
-  detail::for_each_index(indices.rank, indices.extent, indices.stride, many.stride + axis, [&](std::int64_t at_index, std::int64_t at_many) {
-    const std::int64_t row = detail::index_at(index_type, index_data, at_index) * table.stride[axis];
-    if constexpr (Adds) {
-      const T* updates = static_cast<const T*>(p[of_updates]);
-      detail::for_each_index(block.rank, block.extent, table_stride, many_stride,
-                             [&](std::int64_t t, std::int64_t m) { out[row + t] = number::add(out[row + t], updates[at_many + m]); });
-    } else {
-      const T* source = static_cast<const T*>(p[0]);
-      detail::copy_strided(block, source + row, table_stride, out + at_many, many_stride);
+      return;
     }
-  });
-}
+    operand_view block;
+    std::int64_t table_stride[max_rank], many_stride[max_rank];
+    for (int d = 0; d < table.rank; ++d) {
+      if (d == axis) continue;
+      const int in_many = d < axis ? d : d + indices.rank - 1;
+      block.extent[block.rank] = table.extent[d];
+      table_stride[block.rank] = table.stride[d];
+      many_stride[block.rank++] = many.stride[in_many];
+    }
+    detail::for_each_index(indices.rank, indices.extent, indices.stride, many.stride + axis, [&](std::int64_t at_index, std::int64_t at_many) {
+      const std::int64_t row = detail::index_at(index_type, index_data, at_index) * table.stride[axis];
+      if constexpr (Adds) {
+        const T* updates = static_cast<const T*>(p[of_updates]);
+        detail::for_each_index(block.rank, block.extent, table_stride, many_stride,
+                               [&](std::int64_t t, std::int64_t m) { out[row + t] = number::add(out[row + t], updates[at_many + m]); });
+      } else {
+        const T* source = static_cast<const T*>(p[0]);
+        detail::copy_strided(block, source + row, table_stride, out + at_many, many_stride);
+      }
+    });
+  }
+};
 
 /// Copies the operand, and then the block, or the block of each sample.
 template <class T>
-void update_step(void* const* p, const opaque_operation& n) {
-  const operand_view &block = n.in[0], &x = n.in[1], &starts = n.in[2], &to = n.out;
-  T* const out = static_cast<T*>(p[3]);
-  const T* const from = static_cast<const T*>(p[0]);
-  copy_changed<T>(x, p[1], to, out);
-  const auto place_at = [&](std::int64_t at) { return out + detail::index_at(n.in[2].type, p[2], at) * to.stride[n.axis]; };
-  if (starts.rank == 0) return detail::copy_strided(block, from, block.stride, place_at(0), to.stride);
-  operand_view one;
-  for (int d = 1; d < block.rank; ++d) one.extent[one.rank++] = block.extent[d];
-  for (std::int64_t s = 0; s < starts.extent[0]; ++s)
-    detail::copy_strided(one, from + s * block.stride[0], block.stride + 1, place_at(s * starts.stride[0]) + s * to.stride[0], to.stride + 1);
-}
+struct step<ir::opcode::update, T> : step_without_memory {
+  static void run(const step_call& s) {
+    void* const* const p = s.pointer;
+    const opaque_operation& n = s.operation;
+    const operand_view &block = n.in[0], &x = n.in[1], &starts = n.in[2], &to = n.out;
+    T* const out = static_cast<T*>(p[3]);
+    const T* const from = static_cast<const T*>(p[0]);
+    copy_changed<T>(x, p[1], to, out);
+    const auto place_at = [&](std::int64_t at) { return out + detail::index_at(n.in[2].type, p[2], at) * to.stride[n.axis]; };
+    if (starts.rank == 0) return detail::copy_strided(block, from, block.stride, place_at(0), to.stride);
+    operand_view one;
+    for (int d = 1; d < block.rank; ++d) one.extent[one.rank++] = block.extent[d];
+    for (std::int64_t s = 0; s < starts.extent[0]; ++s)
+      detail::copy_strided(one, from + s * block.stride[0], block.stride + 1, place_at(s * starts.stride[0]) + s * to.stride[0], to.stride + 1);
+  }
+};
 
 /// The rows of a step that reads or writes one position along an axis: one contiguous row, or one row for each index of the axes before, as for a column
 /// of a matrix. A check of one index is such a step too.

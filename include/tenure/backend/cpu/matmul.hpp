@@ -78,8 +78,7 @@ template <class T>
   using shape = tile_shape<T>;
   alignas(64) T stack[costs::stack_panel_bytes / sizeof(T)];
   T* packed = stack;
-  if (packed_bytes<T>(n, k) > costs::stack_panel_bytes)
-    packed = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(workspace) + 63) & ~std::uintptr_t(63));
+  if (packed_bytes<T>(n, k) > costs::stack_panel_bytes) packed = aligned_to_line<T>(workspace);
 
   const bool worth_packing = is_worth_packing(m, b);
   if (kernel == product_kernel::tall)

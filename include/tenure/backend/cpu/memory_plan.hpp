@@ -106,11 +106,12 @@ struct memory_plan : program_detail::placement<Program>, run_time_steps<Program>
 
   /// Whether a call may need memory: for temporaries, products, column sums, or rows that are kept from pass to pass.
   static constexpr bool is_needed = program_detail::has_workspace<Program> || [] {
-    for (int i = 0; i < Program::step_count; ++i)
-      if (const bound_step& s = Program::tables.steps[i]; needs_memory(s.op) || s.control_flow >= 0) return true;
-    for (int i = 0; i < Program::kernel_count; ++i)
-      if (kept_by_blocks<Program>(Program::tables.kernels[i]).any()) return true;
-    return false;
+    bool any = program_detail::kinds<Program>.has_control_flow;
+    for (int k = 0; k < program_detail::kinds<Program>.count; ++k)
+      program_detail::visit_opaque<Program>(Program::tables.steps[program_detail::kinds<Program>.at[k]],
+                                            [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) { any = any || step<Op, T>::needs_memory; });
+    for (int i = 0; i < Program::kernel_count; ++i) any = any || kept_by_blocks<Program>(Program::tables.kernels[i]).any();
+    return any;
   }();
 
   constexpr explicit memory_plan(const std::int64_t* symbols) : program_detail::placement<Program>(symbols), run_time_steps<Program>(symbols) {
@@ -142,10 +143,10 @@ struct memory_plan : program_detail::placement<Program>, run_time_steps<Program>
     const bound_step& s = Program::tables.steps[i];
     if (s.is_fused()) find_kernel_scratch(s.kernel, symbols);
     if (s.control_flow >= 0) find_control_flow_scratch(s, symbols);
-    if (!s.is_opaque() || !needs_memory(s.op)) return;
+    if (!s.is_opaque()) return;
     const opaque_operation& operation = steps().operation(i).operation;
     program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
-      const step_memory memory = memory_of_step<Op, T>(operation);
+      const step_memory memory = step<Op, T>::memory(operation);
       want(scratch, memory.bytes);
       if (memory.blocks < 2) return;
       want(on_threads, memory.bytes);

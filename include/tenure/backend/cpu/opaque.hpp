@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The steps that are not fused loops. Operands can have any strides. Each step reads its shapes from its numbers, in the order in which the encoder
-// wrote them. Products are in products.hpp, and steps with computed indices in indexing.hpp.
+// The steps that are not fused loops. Operands can have any strides. Products are in products.hpp, steps with computed indices in indexing.hpp, and
+// operations on samples in samples.hpp and attention.hpp.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,17 @@
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 template <class T>
-void pad_step(void* const* p, const opaque_operation& n) {
-  const operand_view& from = n.in[0];
-  operand_view to = n.out;
-  T* out = static_cast<T*>(p[1]);
-  std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(elements_of(to)) * sizeof(T));
-  const std::int64_t along = to.stride[n.axis];
-  to.stride[n.axis] = along * n.step;
-  detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, out + n.start * along, to.stride);
-}
+struct step<ir::opcode::pad, T> : step_without_memory {
+  static void run(const step_call& s) {
+    const operand_view& from = s.operation.in[0];
+    operand_view to = s.operation.out;
+    T* out = static_cast<T*>(s.pointer[1]);
+    std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(elements_of(to)) * sizeof(T));
+    const std::int64_t along = to.stride[s.operation.axis];
+    to.stride[s.operation.axis] = along * s.operation.step;
+    detail::copy_strided(from, static_cast<const T*>(s.pointer[0]), from.stride, out + s.operation.start * along, to.stride);
+  }
+};
 
 /// Writes the first `count` of the items 0 ... length - 1, sorted. If `count` is less than `length`, a heap holds the `count` least items so far.
 template <class Item, class Less>
@@ -73,14 +75,19 @@ void order_rows(const T* x, std::int64_t* to, const opaque_operation& n) {
     to += count;
   });
 }
-inline void order_step(void* const* p, const opaque_operation& n) {
-  visit_computed(n.in[0].type, [&]<class T>(element_tag<T>) { order_rows(static_cast<const T*>(p[0]), static_cast<std::int64_t*>(p[1]), n); });
-}
+template <>
+struct step<ir::opcode::order, std::int64_t> : step_without_memory {
+  static void run(const step_call& s) {
+    visit_computed(s.operation.in[0].type, [&]<class T>(element_tag<T>) {
+      order_rows(static_cast<const T*>(s.pointer[0]), static_cast<std::int64_t*>(s.pointer[1]), s.operation);
+    });
+  }
+};
 
 /// When a step may stand in a straight line of steps, whose buffers are known when the program is compiled.
 enum class in_line { never, in_iteration, always };
 
-/// The row of an operation in the table of steps, decoded from the numbers of the step. opaque_step() runs it, memory_of_step() says what memory it needs.
+/// The row of an operation in the table of steps, decoded from the numbers of the step.
 struct step_row {
   opaque_operation operation;
   single_position position;
@@ -93,43 +100,11 @@ struct step_row {
   }
 };
 
-/// The memory of a step beside its operands: the bytes of each worker, and the blocks that several workers may share.
-struct step_memory {
-  std::int64_t bytes = 0, blocks = 1;
-};
-constexpr bool needs_memory(ir::opcode op) { return op == ir::opcode::matmul || ops::is_opaque(op); }
 template <ir::opcode Op, class T>
-constexpr step_memory memory_of_step([[maybe_unused]] const opaque_operation& n) {
-  if constexpr (!needs_memory(Op) || !std::is_floating_point_v<T>) {
-    return {};
-  } else if constexpr (Op == ir::opcode::matmul) {
-    return {matmul_workspace<T>(n.out.extent[n.out.rank - 2], n.out.extent[n.out.rank - 1], n.in[0].extent[n.in[0].rank - 1])};
-  } else if constexpr (is_attention(Op)) {
-    return {attention_workspace<Op, T>(n), attention_batch_count(n)};
-  } else {
-    const detail::samples<ops::opaque_record_of<Op>, T> all(n);
-    return {all.workspace(), all.blocks()};
-  }
-}
-
-template <ir::opcode Op, class T>
-void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] void* scratch, [[maybe_unused]] executor* on, [[maybe_unused]] const ir::bound* bounds) {
-  if constexpr (Op == ir::opcode::matmul) matmul_step<T>(p, n, scratch, on);
-  else if constexpr (Op == ir::opcode::gather || Op == ir::opcode::scatter || Op == ir::opcode::index_add) gather_step<Op, T>(p, n);
-  else if constexpr (Op == ir::opcode::update) update_step<T>(p, n);
-  else if constexpr (Op == ir::opcode::pad) pad_step<T>(p, n);
-  else if constexpr (Op == ir::opcode::check) check_step<T>(p, n, bounds);
-  else if constexpr (Op == ir::opcode::order) order_step(p, n);
-  else if constexpr (is_attention(Op)) attention_step<Op, T>(p, n, scratch, on);
-  else if constexpr (ops::is_opaque(Op)) samples_step<ops::opaque_record_of<Op>, T>(p, n, scratch, on);
-  else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");
-}
-
-template <ir::opcode Op, class T>
-TENURE_INLINE void run_row(void* const* p, const step_row& n, void* scratch, executor* on, const ir::bound* bounds) {
+TENURE_INLINE void run_row(const step_row& row, void* const* p, void* scratch, executor* on, const ir::bound* bounds) {
   if constexpr (Op == ir::opcode::check || Op == ir::opcode::gather || Op == ir::opcode::index_add || Op == ir::opcode::update)
-    if (n.position.length > 0) return single_position_step<Op, T>(p, n.operation, n.position, bounds);
-  opaque_step<Op, T>(p, n.operation, scratch, on, bounds);
+    if (row.position.length > 0) return single_position_step<Op, T>(p, row.operation, row.position, bounds);
+  step<Op, T>::run({p, row.operation, scratch, on, bounds});
 }
 
 }  // namespace tenure::cpu_backend

@@ -103,12 +103,19 @@ template <class T>
 }
 
 template <class T>
-void matmul_step(void* const* p, const opaque_operation& n, void* scratch, executor* on) {
-  const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
-  if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > costs::small_product) return matmul_of_batch<T>(p, n, scratch, on);
-  // A direct call, for loops that run a small product in each iteration: the setup of the general path takes longer than such a product.
-  matmul<T>(c.extent[0], c.extent[1], a.extent[1], {static_cast<const T*>(p[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(p[1]), b.stride[0], b.stride[1]},
-            static_cast<T*>(p[2]), c.extent[1], false, scratch);
-}
+struct step<ir::opcode::matmul, T> {
+  static constexpr bool needs_memory = std::is_floating_point_v<T>;
+  static constexpr step_memory memory(const opaque_operation& n) {
+    if constexpr (!needs_memory) return {};
+    else return {matmul_workspace<T>(n.out.extent[n.out.rank - 2], n.out.extent[n.out.rank - 1], n.in[0].extent[n.in[0].rank - 1])};
+  }
+  static void run(const step_call& s) {
+    const operand_view &a = s.operation.in[0], &b = s.operation.in[1], &c = s.operation.out;
+    if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > costs::small_product) return matmul_of_batch<T>(s.pointer, s.operation, s.scratch, s.on);
+    // A direct call, for loops that run a small product in each iteration: the setup of the general path takes longer than such a product.
+    matmul<T>(c.extent[0], c.extent[1], a.extent[1], {static_cast<const T*>(s.pointer[0]), a.stride[0], a.stride[1]},
+              {static_cast<const T*>(s.pointer[1]), b.stride[0], b.stride[1]}, static_cast<T*>(s.pointer[2]), c.extent[1], false, s.scratch);
+  }
+};
 
 }  // namespace tenure::cpu_backend

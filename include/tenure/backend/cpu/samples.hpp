@@ -6,8 +6,8 @@
 #pragma once
 
 #include <tenure/backend/cpu/blocks.hpp>
+#include <tenure/backend/cpu/step.hpp>
 #include <tenure/backend/cpu/strided.hpp>
-#include <tenure/backend/cpu/tiles.hpp>
 #include <tenure/math/lanes.hpp>
 #include <tenure/ops/opaque/registry.hpp>
 
@@ -15,7 +15,7 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 namespace detail {
 
-/// The operands of one call, and how its samples are divided.
+/// The operands of one call, and how its samples are divided into tasks.
 template <class Record, class T>
 class samples {
  public:
@@ -36,10 +36,16 @@ class samples {
     in_lanes_ = lanes > 1 && 2 * count_ >= lanes && bytes_of_packet <= costs::sample_packet_bytes;
   }
 
-  /// The bytes of memory that one thread needs, in whole lines of the cache.
-  constexpr std::int64_t workspace() const { return (elements(in_lanes_) * (in_lanes_ ? lanes : 1) * static_cast<std::int64_t>(sizeof(T)) + 127) / 64 * 64; }
-  /// The packets of samples, or the samples: what a thread computes at a time.
+  constexpr std::int64_t workspace() const { return (elements(in_lanes_) * (in_lanes_ ? lanes : 1) * static_cast<std::int64_t>(sizeof(T)) + 63) / 64 * 64; }
+  /// The packets of samples, or the samples.
   constexpr std::int64_t tasks() const { return in_lanes_ ? (count_ + lanes - 1) / lanes : count_; }
+  /// Whether it is one sample, so small that its elements stay in registers.
+  constexpr bool fits_registers() const {
+    bool fits = batch_ == 0 && sizes_[0] <= costs::sample_rows && elements(true) + (Record::result_begins_as < 0 ? 0 : size_[Record::result_begins_as]) <= costs::sample_numbers;
+    for (int l = 0; l < Record::takes.letters(); ++l) fits = fits && sizes_[l] <= costs::sample_extent;
+    for (int k = 0; k < operands; ++k) fits = fits && operation_.in[k].rank <= 2;
+    return fits;
+  }
   constexpr std::int64_t work() const { return count_ * (Record::flops_of_sample(sizes_) + elements(true)); }
   /// The blocks of work, of some microseconds each. A step of less work is one block.
   constexpr std::int64_t blocks() const {
@@ -48,7 +54,7 @@ class samples {
   }
 
   void run_task(void* const* pointer, std::int64_t task, void* memory) const {
-    auto* const at = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(memory) + 63) & ~std::uintptr_t(63));
+    auto* const at = static_cast<T*>(memory);
     if constexpr (lanes > 1)
       if (in_lanes_) return run_packet(pointer, task * lanes, at);
     run_one(pointer, task, at);
@@ -146,32 +152,11 @@ class samples {
   bool in_place_[operands] = {}, in_lanes_ = false;
 };
 
-template <class Record, class T>
-struct sample_blocks {
-  const samples<Record, T>& all;
-  void* const* pointer;
-  char* memory;
-  std::int64_t of_worker, tasks, of_block;
-
-  static void run(void* context, int block, int worker) {
-    const auto& self = *static_cast<const sample_blocks*>(context);
-    const std::int64_t first = block * self.of_block, last = first + self.of_block < self.tasks ? first + self.of_block : self.tasks;
-    for (std::int64_t t = first; t < last; ++t) self.all.run_task(self.pointer, t, self.memory + worker * self.of_worker);
-  }
-};
-
 }  // namespace detail
 
-template <class Record, class T>
-void samples_step(void* const* p, const opaque_operation& o, void* scratch, [[maybe_unused]] executor* on) {
-  const detail::samples<Record, T> all(o);
-  const std::int64_t tasks = all.tasks();
-  if (on != nullptr && all.blocks() > 1 && on->gains_by(all.work())) {
-    detail::sample_blocks<Record, T> blocks{all, p, static_cast<char*>(scratch), all.workspace(), tasks, detail::ceil_div(tasks, all.blocks())};
-    return on->run(static_cast<int>(detail::ceil_div(tasks, blocks.of_block)), &detail::sample_blocks<Record, T>::run, &blocks);
-  }
-  for (std::int64_t t = 0; t < tasks; ++t) all.run_task(p, t, scratch);
-}
+template <ir::opcode Op, class T>
+  requires(ops::is_opaque(Op))
+struct step<Op, T> : step_of_tasks<detail::samples<ops::opaque_record_of<Op>, T>> {};
 
 /// One small sample, in registers. Step::operation() has its extents and strides as constants.
 template <class Record, class T, class Step>

@@ -8,13 +8,9 @@
 #include <type_traits>
 
 #include <tenure/backend/cpu/gemm_small.hpp>
-#include <tenure/backend/execution.hpp>
-#include <tenure/program/bind.hpp>
+#include <tenure/backend/cpu/step.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
-
-using program_detail::operand_view;
-using program_detail::opaque_operation;
 
 namespace detail {
 

@@ -28,6 +28,9 @@ struct matrix_ref {
 namespace detail {
 
 constexpr index ceil_div(index a, index b) { return (a + b - 1) / b; }
+/// The first line of the cache in `memory`.
+template <class T>
+T* aligned_to_line(void* memory) { return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(memory) + 63) & ~std::uintptr_t(63)); }
 
 /// The shape of the register tile. Registers hold rows x (packets * lanes) elements of C, one row of B, and one broadcast element of A.
 template <class T>

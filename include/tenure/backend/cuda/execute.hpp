@@ -127,7 +127,7 @@ struct memory_plan : program_detail::placement<Program> {
 
   constexpr void plan_opaque(const bound_step& s, const opaque_operation& n) {
     program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
-      want(bytes_of_step<Op, T, Device>(n));
+      want(step<Op, T, Device>::bytes(n));
       if constexpr (Op == ir::opcode::matmul) multiplies_by_blas = multiplies_by_blas || cuda_backend::multiplies_by_blas<T>(n);
     });
   }
@@ -193,7 +193,7 @@ void run_steps(Device& device, const call_memory& m, const memory_plan<Program, 
       }
     } else if constexpr (has_opaque<Program>) {
       program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
-        opaque_step<Op, T>(device, pointer, plan.steps.operation(i), Program::value.bounds, scratch);
+        step<Op, T, Device>::run(device, pointer, plan.steps.operation(i), Program::value.bounds, scratch);
       });
     }
   }

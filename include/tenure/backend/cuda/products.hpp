@@ -108,13 +108,23 @@ constexpr bool multiplies_by_blas(const opaque_operation& n) {
   return p.rows() > 0 && p.columns() > 0 && blas_layouts<T>(p);
 }
 
+/// How the step of an operation runs whose result has the element type T: bytes(operation) of scratch memory, and run().
+template <ir::opcode Op, class T, class Device>
+struct step;
+
+struct step_without_memory {
+  static constexpr std::int64_t bytes(const opaque_operation&) { return 0; }
+};
+
 template <class T, class Device>
-void matmul_step(Device& device, void* const* pointers, const opaque_operation& n) {
-  const product<T> p{n.in[0], n.in[1], n.out, static_cast<const T*>(pointers[0]), static_cast<const T*>(pointers[1]), static_cast<T*>(pointers[2])};
-  if (p.rows() == 0 || p.columns() == 0) return;
-  if constexpr (std::is_floating_point_v<T>)
-    if (const blas_layouts<T> layouts(p); layouts) return detail::multiply_by_blas(device, p, layouts.a, layouts.b, 0);
-  detail::multiply_by_elements(device, p);
-}
+struct step<ir::opcode::matmul, T, Device> : step_without_memory {
+  static void run(Device& device, void* const* pointers, const opaque_operation& n, const ir::bound*, void*) {
+    const product<T> p{n.in[0], n.in[1], n.out, static_cast<const T*>(pointers[0]), static_cast<const T*>(pointers[1]), static_cast<T*>(pointers[2])};
+    if (p.rows() == 0 || p.columns() == 0) return;
+    if constexpr (std::is_floating_point_v<T>)
+      if (const blas_layouts<T> layouts(p); layouts) return detail::multiply_by_blas(device, p, layouts.a, layouts.b, 0);
+    detail::multiply_by_elements(device, p);
+  }
+};
 
 }  // namespace tenure::cuda_backend

@@ -32,17 +32,19 @@ void copy(Device& device, const operand_view& shape, const T* from, const std::i
 
 /// gather: copies the rows of the source that the indices name. The indices have been checked.
 template <class T, class Device>
-void gather_step(Device& device, void* const* p, const opaque_operation& n) {
-  const int axis = n.axis;
-  const operand_view &table = n.in[0], &indices = n.in[1], &result = n.out;
-  kernels::gather_element<T> f{{}, table.stride[axis], detail::indices_of(n.in[1].type, p[1]), static_cast<const T*>(p[0]), static_cast<T*>(p[2])};
-  for (int d = 0; d < result.rank; ++d) {
-    const bool is_index = d >= axis && d < axis + indices.rank;
-    const std::int64_t table_stride = is_index ? 0 : table.stride[d < axis ? d : d - indices.rank + 1];
-    f.space.add(result.extent[d], is_index ? indices.stride[d - axis] : 0, table_stride, result.stride[d]);
+struct step<ir::opcode::gather, T, Device> : step_without_memory {
+  static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void*) {
+    const int axis = n.axis;
+    const operand_view &table = n.in[0], &indices = n.in[1], &result = n.out;
+    kernels::gather_element<T> f{{}, table.stride[axis], detail::indices_of(n.in[1].type, p[1]), static_cast<const T*>(p[0]), static_cast<T*>(p[2])};
+    for (int d = 0; d < result.rank; ++d) {
+      const bool is_index = d >= axis && d < axis + indices.rank;
+      const std::int64_t table_stride = is_index ? 0 : table.stride[d < axis ? d : d - indices.rank + 1];
+      f.space.add(result.extent[d], is_index ? indices.stride[d - axis] : 0, table_stride, result.stride[d]);
+    }
+    device.for_each(f.space.size(), f);
   }
-  device.for_each(f.space.size(), f);
-}
+};
 
 /// Sorts rows; equal rows are in the order of their positions. Returns the buffer with the result: `rows` or `spare`. Cost: one
 /// launch each time the length of the sorted runs doubles.
@@ -101,70 +103,81 @@ void copy_changed(Device& device, const operand_view& x, const T* from, const op
 /// Adds rows of updates at checked indices: scatter adds them to zeros, index_add to an operand. The indices are sorted, then each
 /// element of the result is the sum of its updates, in order.
 template <ir::opcode Op, class T, class Device>
-void add_rows_step(Device& device, void* const* p, const opaque_operation& n, void* scratch) {
-  constexpr bool has_operand = Op == ir::opcode::index_add;
-  constexpr int of_indices = ops::adding_operands_of(Op).indices, of_updates = ops::adding_operands_of(Op).updates, of_result = ops::structural_record_of(Op).arity;
-  const int axis = n.axis;
-  const opaque_operation::operand& indices = n.in[of_indices];
-  const operand_view &updates = n.in[of_updates], &result = n.out;
-  const index_add_memory<T, Device> memory(n, of_indices);
-  const std::int64_t count = memory.count, elements = memory.elements, pieces = memory.pieces;
-  const auto at = [&](std::int64_t offset) { return static_cast<void*>(static_cast<char*>(scratch) + offset); };
-  auto* const words = static_cast<std::int64_t*>(scratch);
-  const kernels::named_rows rows{words, words + count}, spare{words + 2 * count, words + 3 * count};
+  requires(Op == ir::opcode::scatter || Op == ir::opcode::index_add)
+struct step<Op, T, Device> {
+  static constexpr bool has_operand = Op == ir::opcode::index_add;
+  static constexpr int of_indices = ops::adding_operands_of(Op).indices, of_updates = ops::adding_operands_of(Op).updates, of_result = ops::structural_record_of(Op).arity;
 
-  kernels::list_index list{{}, detail::indices_of(indices.type, p[of_indices]), rows};
-  for (int d = 0; d < indices.rank; ++d) list.space.add(indices.extent[d], indices.stride[d]);
-  device.for_each(count, list);
+  static constexpr std::int64_t bytes(const opaque_operation& n) { return index_add_memory<T, Device>(n, of_indices).end; }
+  static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void* scratch) {
+    const int axis = n.axis;
+    const opaque_operation::operand& indices = n.in[of_indices];
+    const operand_view &updates = n.in[of_updates], &result = n.out;
+    const index_add_memory<T, Device> memory(n, of_indices);
+    const std::int64_t count = memory.count, elements = memory.elements, pieces = memory.pieces;
+    const auto at = [&](std::int64_t offset) { return static_cast<void*>(static_cast<char*>(scratch) + offset); };
+    auto* const words = static_cast<std::int64_t*>(scratch);
+    const kernels::named_rows rows{words, words + count}, spare{words + 2 * count, words + 3 * count};
 
-  T* const to = static_cast<T*>(p[of_result]);
-  if constexpr (has_operand) copy_changed(device, n.in[1], static_cast<const T*>(p[1]), result, to);
-  T* const table = static_cast<T*>(at(memory.table));
-  kernels::add_rows<T> f{{}, {}, row_sort<Device>::sorted(device, rows, spare, count, at(memory.sort)), count, elements, pieces, static_cast<const T*>(p[of_updates]), pieces > 1 ? table : to, has_operand};
-  kernels::fold_pieces<T> fold{{}, elements, pieces, table, to, has_operand};
-  for (int d = 0; d < result.rank; ++d) {
-    const std::int64_t update_stride = d == axis ? 0 : updates.stride[d < axis ? d : d + indices.rank - 1];
-    f.space.add(result.extent[d], std::int64_t{d == axis}, update_stride, result.stride[d]);
-    fold.space.add(result.extent[d], result.stride[d]);
+    kernels::list_index list{{}, detail::indices_of(indices.type, p[of_indices]), rows};
+    for (int d = 0; d < indices.rank; ++d) list.space.add(indices.extent[d], indices.stride[d]);
+    device.for_each(count, list);
+
+    T* const to = static_cast<T*>(p[of_result]);
+    if constexpr (has_operand) copy_changed(device, n.in[1], static_cast<const T*>(p[1]), result, to);
+    T* const table = static_cast<T*>(at(memory.table));
+    kernels::add_rows<T> f{{}, {}, row_sort<Device>::sorted(device, rows, spare, count, at(memory.sort)), count, elements, pieces, static_cast<const T*>(p[of_updates]), pieces > 1 ? table : to, has_operand};
+    kernels::fold_pieces<T> fold{{}, elements, pieces, table, to, has_operand};
+    for (int d = 0; d < result.rank; ++d) {
+      const std::int64_t update_stride = d == axis ? 0 : updates.stride[d < axis ? d : d + indices.rank - 1];
+      f.space.add(result.extent[d], std::int64_t{d == axis}, update_stride, result.stride[d]);
+      fold.space.add(result.extent[d], result.stride[d]);
+    }
+    for (int d = 0; d < indices.rank; ++d) f.of_position.add(indices.extent[d], updates.stride[axis + d]);
+    device.for_each(pieces * elements, f);
+    if (pieces > 1) device.for_each(elements, fold);
   }
-  for (int d = 0; d < indices.rank; ++d) f.of_position.add(indices.extent[d], updates.stride[axis + d]);
-  device.for_each(pieces * elements, f);
-  if (pieces > 1) device.for_each(elements, fold);
-}
+};
 
 /// Copies the operand, and then the block, or the block of each sample.
 template <class T, class Device>
-void update_step(Device& device, void* const* p, const opaque_operation& n) {
-  const operand_view &block = n.in[0], &x = n.in[1], &starts = n.in[2], &to = n.out;
-  T* const out = static_cast<T*>(p[3]);
-  copy_changed(device, x, static_cast<const T*>(p[1]), to, out);
-  kernels::place_element<T> f{{}, to.stride[n.axis], detail::indices_of(n.in[2].type, p[2]), static_cast<const T*>(p[0]), out};
-  for (int d = 0; d < block.rank; ++d) f.space.add(block.extent[d], block.stride[d], to.stride[d], d < starts.rank ? starts.stride[d] : 0);
-  device.for_each(f.space.size(), f);
-}
+struct step<ir::opcode::update, T, Device> : step_without_memory {
+  static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void*) {
+    const operand_view &block = n.in[0], &x = n.in[1], &starts = n.in[2], &to = n.out;
+    T* const out = static_cast<T*>(p[3]);
+    copy_changed(device, x, static_cast<const T*>(p[1]), to, out);
+    kernels::place_element<T> f{{}, to.stride[n.axis], detail::indices_of(n.in[2].type, p[2]), static_cast<const T*>(p[0]), out};
+    for (int d = 0; d < block.rank; ++d) f.space.add(block.extent[d], block.stride[d], to.stride[d], d < starts.rank ? starts.stride[d] : 0);
+    device.for_each(f.space.size(), f);
+  }
+};
 
 template <class T, class Device>
-void pad_step(Device& device, void* const* p, const opaque_operation& n) {
-  const operand_view& from = n.in[0];
-  operand_view to = n.out;
-  T* const out = static_cast<T*>(p[1]);
-  device.zero(out, elements_of(to) * static_cast<std::int64_t>(sizeof(T)));
-  const std::int64_t along = to.stride[n.axis];
-  to.stride[n.axis] = along * n.step;
-  detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, out + n.start * along, to.stride);
-}
+struct step<ir::opcode::pad, T, Device> : step_without_memory {
+  static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void*) {
+    const operand_view& from = n.in[0];
+    operand_view to = n.out;
+    T* const out = static_cast<T*>(p[1]);
+    device.zero(out, elements_of(to) * static_cast<std::int64_t>(sizeof(T)));
+    const std::int64_t along = to.stride[n.axis];
+    to.stride[n.axis] = along * n.step;
+    detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, out + n.start * along, to.stride);
+  }
+};
 
 /// Finds the place of one element on each thread.
 template <class Device>
-void order_step(Device& device, void* const* p, const opaque_operation& n) {
-  const operand_view& from = n.in[0];
-  const int last = from.rank - 1;
-  visit_computed(n.in[0].type, [&]<class T>(element_tag<T>) {
-    kernels::place_in_order<T> f{{}, from.extent[last], n.out.extent[last], from.stride[last], n.start != 0, static_cast<const T*>(p[0]), static_cast<std::int64_t*>(p[1])};
-    for (int d = 0; d < last; ++d) f.rows.add(from.extent[d], from.stride[d]);
-    device.for_each(elements_of(from), f);
-  });
-}
+struct step<ir::opcode::order, std::int64_t, Device> : step_without_memory {
+  static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void*) {
+    const operand_view& from = n.in[0];
+    const int last = from.rank - 1;
+    visit_computed(n.in[0].type, [&]<class T>(element_tag<T>) {
+      kernels::place_in_order<T> f{{}, from.extent[last], n.out.extent[last], from.stride[last], n.start != 0, static_cast<const T*>(p[0]), static_cast<std::int64_t*>(p[1])};
+      for (int d = 0; d < last; ++d) f.rows.add(from.extent[d], from.stride[d]);
+      device.for_each(elements_of(from), f);
+    });
+  }
+};
 
 /// The scratch memory of an operation on samples: a row-major copy of each operand, the scratch memory of the samples, and several results in case
 /// that nothing reads them.
@@ -186,26 +199,32 @@ struct samples_memory {
 };
 
 /// Computes one sample on each thread.
-template <class Record, class T, class Device>
-void samples_step(Device& device, void* const* p, const opaque_operation& n, void* scratch) {
-  const samples_memory<Record> memory(n);
-  T* const all = static_cast<T*>(scratch);
-  kernels::run_sample<Record, T> f{memory.sizes, Record::options_of(n.axis), {}, {}, {}, {}, all + memory.scratch, Record::scratch(memory.sizes)};
-  std::int64_t elements = 0;
-  for (int r = 0; r < Record::results; ++r) {
-    T* const to = static_cast<T*>(p[Record::arity + r]);
-    f.result[r] = Record::results > 1 && to == nullptr ? all + memory.result[r] : to;
-    elements += memory.samples * (f.result_size[r] = Record::elements_of_result(memory.sizes, r));
+template <ir::opcode Op, class T, class Device>
+  requires(ops::is_opaque(Op))
+struct step<Op, T, Device> {
+  using Record = ops::opaque_record_of<Op>;
+
+  static constexpr std::int64_t bytes(const opaque_operation& n) { return samples_memory<Record>(n).end * static_cast<std::int64_t>(sizeof(T)); }
+  static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void* scratch) {
+    const samples_memory<Record> memory(n);
+    T* const all = static_cast<T*>(scratch);
+    kernels::run_sample<Record, T> f{memory.sizes, Record::options_of(n.axis), {}, {}, {}, {}, all + memory.scratch, Record::scratch(memory.sizes)};
+    std::int64_t elements = 0;
+    for (int r = 0; r < Record::results; ++r) {
+      T* const to = static_cast<T*>(p[Record::arity + r]);
+      f.result[r] = Record::results > 1 && to == nullptr ? all + memory.result[r] : to;
+      elements += memory.samples * (f.result_size[r] = Record::elements_of_result(memory.sizes, r));
+    }
+    if (elements == 0) return;
+    for (int k = 0; k < Record::arity; ++k) {
+      const bool is_result = k == Record::result_begins_as;
+      f.operand[k] = is_result ? nullptr : all + memory.operand[k];
+      f.size[k] = Record::elements_of_operand(k, memory.sizes);
+      detail::copy(device, n.in[k], static_cast<const T*>(p[k]), n.in[k].stride, is_result ? f.result[0] : f.operand[k], row_major(n.in[k]).stride);
+    }
+    device.for_each(memory.samples, f);
   }
-  if (elements == 0) return;
-  for (int k = 0; k < Record::arity; ++k) {
-    const bool is_result = k == Record::result_begins_as;
-    f.operand[k] = is_result ? nullptr : all + memory.operand[k];
-    f.size[k] = Record::elements_of_operand(k, memory.sizes);
-    detail::copy(device, n.in[k], static_cast<const T*>(p[k]), n.in[k].stride, is_result ? f.result[0] : f.operand[k], row_major(n.in[k]).stride);
-  }
-  device.for_each(memory.samples, f);
-}
+};
 
 namespace detail {
 template <class T>
@@ -226,20 +245,24 @@ inline kernels::walk<3> batches_of(const opaque_operation& n) {
 }  // namespace detail
 
 template <class T, class Device>
-void attention_step(Device& device, void* const* p, const opaque_operation& n) {
-  const auto x = detail::attention_operands_of<T>(p, n);
-  const kernels::walk<3> batches = detail::batches_of(n);
-  device.for_each(batches.size() * x.m, kernels::attend_row<T>{batches, x, static_cast<T*>(p[3]), static_cast<T*>(p[4]), static_cast<T*>(p[5])});
-}
+struct step<ops::nodes::attention::code, T, Device> : step_without_memory {
+  static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void*) {
+    const auto x = detail::attention_operands_of<T>(p, n);
+    const kernels::walk<3> batches = detail::batches_of(n);
+    device.for_each(batches.size() * x.m, kernels::attend_row<T>{batches, x, static_cast<T*>(p[3]), static_cast<T*>(p[4]), static_cast<T*>(p[5])});
+  }
+};
 
 template <class T, class Device>
-void attention_gradient_step(Device& device, void* const* p, const opaque_operation& n) {
-  const auto x = detail::attention_operands_of<T>(p, n);
-  const kernels::walk<3> batches = detail::batches_of(n);
-  T *const of_q = static_cast<T*>(p[3]), *const of_k = static_cast<T*>(p[4]), *const of_v = static_cast<T*>(p[5]);
-  if (of_q != nullptr) device.for_each(batches.size() * x.m, kernels::pull_query<T>{batches, x, of_q});
-  if (of_k != nullptr || of_v != nullptr) device.for_each(batches.size() * x.n, kernels::pull_key<T>{batches, x, of_k, of_v});
-}
+struct step<ops::nodes::attention_gradient::code, T, Device> : step_without_memory {
+  static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void*) {
+    const auto x = detail::attention_operands_of<T>(p, n);
+    const kernels::walk<3> batches = detail::batches_of(n);
+    T *const of_q = static_cast<T*>(p[3]), *const of_k = static_cast<T*>(p[4]), *const of_v = static_cast<T*>(p[5]);
+    if (of_q != nullptr) device.for_each(batches.size() * x.m, kernels::pull_query<T>{batches, x, of_q});
+    if (of_k != nullptr || of_v != nullptr) device.for_each(batches.size() * x.n, kernels::pull_key<T>{batches, x, of_k, of_v});
+  }
+};
 
 /// Throws index_error unless all indices lie in [0, extent). It waits for the device. `scratch` has room for an index fault.
 template <class Device>
@@ -252,35 +275,13 @@ void check_indices(Device& device, const ir::bound& b, dtype type, const void* i
 
 /// Checks computed indices against all their bounds, and copies them if all bounds hold. Otherwise throws index_error.
 template <class T, class Device>
-void check_step(Device& device, void* const* p, const opaque_operation& n, const ir::bound* bounds, void* scratch) {
-  const operand_view& from = n.in[0];
-  for (int i = 0; i < n.bound_count(); ++i) check_indices(device, bounds[n.bound(i).position], dtype_v<T>, p[0], from, n.bound(i).extent, scratch);
-  detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), n.out.stride);
-}
-
-/// The scratch memory of opaque_step(), in bytes.
-template <ir::opcode Op, class T, class Device>
-constexpr std::int64_t bytes_of_step([[maybe_unused]] const opaque_operation& n) {
-  if constexpr (Op == ir::opcode::scatter || Op == ir::opcode::index_add) return index_add_memory<T, Device>(n, ops::adding_operands_of(Op).indices).end;
-  else if constexpr (Op == ir::opcode::check) return sizeof(kernels::index_fault);
-  else if constexpr (ops::is_attention(Op)) return 0;
-  else if constexpr (ops::is_opaque(Op)) return samples_memory<ops::opaque_record_of<Op>>(n).end * static_cast<std::int64_t>(sizeof(T));
-  else return 0;
-}
-
-template <ir::opcode Op, class T, class Device>
-void opaque_step(Device& device, void* const* p, const opaque_operation& n, [[maybe_unused]] const ir::bound* bounds, [[maybe_unused]] void* scratch) {
-  if constexpr (Op == ir::opcode::matmul) matmul_step<T>(device, p, n);
-  else if constexpr (Op == ir::opcode::gather) gather_step<T>(device, p, n);
-  else if constexpr (Op == ir::opcode::scatter || Op == ir::opcode::index_add) add_rows_step<Op, T>(device, p, n, scratch);
-  else if constexpr (Op == ir::opcode::update) update_step<T>(device, p, n);
-  else if constexpr (Op == ir::opcode::pad) pad_step<T>(device, p, n);
-  else if constexpr (Op == ir::opcode::check) check_step<T>(device, p, n, bounds, scratch);
-  else if constexpr (Op == ir::opcode::order) order_step(device, p, n);
-  else if constexpr (Op == ops::nodes::attention::code) attention_step<T>(device, p, n);
-  else if constexpr (Op == ops::nodes::attention_gradient::code) attention_gradient_step<T>(device, p, n);
-  else if constexpr (ops::is_opaque(Op)) samples_step<ops::opaque_record_of<Op>, T>(device, p, n, scratch);
-  else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");
-}
+struct step<ir::opcode::check, T, Device> {
+  static constexpr std::int64_t bytes(const opaque_operation&) { return sizeof(kernels::index_fault); }
+  static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound* bounds, void* scratch) {
+    const operand_view& from = n.in[0];
+    for (int i = 0; i < n.bound_count(); ++i) check_indices(device, bounds[n.bound(i).position], dtype_v<T>, p[0], from, n.bound(i).extent, scratch);
+    detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), n.out.stride);
+  }
+};
 
 }  // namespace tenure::cuda_backend

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSL-1.0
+// How the steps run that are not fused loops: step<Op, T> says what memory such a step needs and runs it. Each operation has its own beside its loops, and
+// operations on samples share one (samples.hpp).
+#pragma once
+
+#include <tenure/backend/cpu/tiles.hpp>
+#include <tenure/backend/execution.hpp>
+#include <tenure/program/bind.hpp>
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+using program_detail::opaque_operation;
+using program_detail::operand_view;
+
+/// A step with its pointers, its scratch memory, the executor of its blocks or null, and the bounds of the program.
+struct step_call {
+  void* const* pointer;
+  const opaque_operation& operation;
+  void* scratch = nullptr;
+  executor* on = nullptr;
+  const ir::bound* bounds = nullptr;
+};
+
+/// The memory of a step beside its operands: the bytes of each worker, and the blocks that several workers may share.
+struct step_memory {
+  std::int64_t bytes = 0, blocks = 1;
+};
+
+/// memory(operation) and run(call), for an operation whose result has the element type T.
+template <ir::opcode Op, class T>
+struct step;
+
+struct step_without_memory {
+  static constexpr bool needs_memory = false;
+  static constexpr step_memory memory(const opaque_operation&) { return {}; }
+};
+
+/// A step that consists of tasks, such as the samples of a batch. A block of the work is some tasks, one after the other. Tasks are made of an operation,
+/// and say: tasks() and blocks(), their numbers; work(), in the unit of executor::gains_by; workspace(), the bytes that a worker needs, a multiple of 64;
+/// and run_task(pointers, number, memory).
+template <class Tasks>
+struct step_of_tasks {
+  using tasks = Tasks;
+  static constexpr bool needs_memory = true;
+  static constexpr step_memory memory(const opaque_operation& o) {
+    const Tasks all(o);
+    return {all.workspace() + 64, all.blocks()};
+  }
+  static void run(const step_call& c) {
+    const Tasks all(c.operation);
+    char* const memory = detail::aligned_to_line<char>(c.scratch);
+    const std::int64_t count = all.tasks();
+    if (c.on != nullptr && all.blocks() > 1 && c.on->gains_by(all.work())) {
+      blocks some{all, c.pointer, memory, all.workspace(), count, detail::ceil_div(count, all.blocks())};
+      return c.on->run(static_cast<int>(detail::ceil_div(count, some.of_block)), &blocks::run, &some);
+    }
+    for (std::int64_t t = 0; t < count; ++t) all.run_task(c.pointer, t, memory);
+  }
+
+ private:
+  struct blocks {
+    const Tasks& all;
+    void* const* pointer;
+    char* memory;
+    std::int64_t of_worker, count, of_block;
+
+    static void run(void* context, int block, int worker) {
+      const blocks& self = *static_cast<const blocks*>(context);
+      const std::int64_t first = block * self.of_block, last = first + self.of_block < self.count ? first + self.of_block : self.count;
+      for (std::int64_t t = first; t < last; ++t) self.all.run_task(self.pointer, t, self.memory + worker * self.of_worker);
+    }
+  };
+};
+
+}  // namespace tenure::cpu_backend
