@@ -51,7 +51,7 @@ struct census {
     for (ir::node_id id = 0; id < g.count; ++id) {
       if (!live[static_cast<std::size_t>(id)]) continue;
       const ir::node& n = g[id];
-      if (ops::is_opaque(n.op)) found.note(outer, part::solve);
+      if (ops::is_opaque(n.op) && tenure::is_floating(n.type)) found.note(outer, part::solve);
       if (n.op == ir::opcode::update) found.note(outer, part::update);
       if (n.op != ir::opcode::control_flow) continue;
       const ir::control_flow& c = g.control_flow_of(n);

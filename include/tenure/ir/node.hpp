@@ -35,7 +35,6 @@ enum class opcode : std::uint8_t {
   index_add,  // attr: axis; operands: updates, x, indices: x with the updates added at the indices; repeated indices add up
   update,     // attr: axis; operands: block, x, start: x with the block written over its elements from position `start` along the axis on;
               // start: one integer, or one for each element along axis 0 of x and of the block
-  order,      // start: 1 if descending; the positions that sort each row of the last axis, as int64; the result may have only the first of them
   stop_gradient,
   instead,    // operands: a value, and the same value computed in another way; derivatives go through the second operand
   barrier,    // attr: a unique number, so that cse does not merge nodes that follow different barriers

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // sort, argsort, topk, argtopk, median and quantile along an axis. A step computes the positions of the elements in sorted order
-// (structural/order.hpp). Reading at these positions gives the elements, and gradients go back to the positions.
+// (opaque/order.hpp). Reading at these positions gives the elements, and gradients go back to the positions.
 // Cost: a step that sorts each row in O(n log n) on the CPU, and for topk finds k elements in O(n log k); on a GPU each thread reads a row.
 // Then a gather.
 #pragma once
 
+#include <tenure/ops/opaque/order.hpp>
 #include <tenure/ops/position.hpp>
 
 namespace TENURE_NAMESPACE {

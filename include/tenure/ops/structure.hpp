@@ -7,7 +7,6 @@
 #include <tenure/ops/structural/body.hpp>
 #include <tenure/ops/structural/indexing.hpp>
 #include <tenure/ops/structural/mark.hpp>
-#include <tenure/ops/structural/order.hpp>
 #include <tenure/ops/structural/product.hpp>
 #include <tenure/ops/structural/reduction.hpp>
 #include <tenure/ops/structural/source.hpp>

@@ -14,7 +14,7 @@ namespace TENURE_NAMESPACE::passes {
 
 /// Whether an operation is more than pointwise work. Then it is better to store the result in an array than to compute it again.
 constexpr bool is_worth_an_array(ir::opcode op) {
-  const bool moves = op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::index_add || op == ir::opcode::order;
+  const bool moves = op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::index_add;
   return op == ir::opcode::matmul || ops::is_opaque(op) || op == ir::opcode::reduce || moves;
 }
 

@@ -20,12 +20,7 @@ constexpr bool needs_legalize(const ir::graph_view& g) {
   return false;
 }
 
-/// Whether an operation computes with its elements. Others only move them, or are not there at run time.
-constexpr bool computes(ir::opcode op) {
-  using enum ir::opcode;
-  if (op >= opaque) return true;
-  return op == iota || op == extent || op == reduce || op == matmul || op == scatter || op == index_add || op == order;
-}
+constexpr bool computes(ir::opcode op) { return ops::is_pointwise(op) || ops::structural_record_of(op).computes; }
 
 constexpr ir::builder legalize(const ir::graph_view& g) {
   ir::builder out(g);

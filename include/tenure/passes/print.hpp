@@ -97,7 +97,6 @@ inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
       break;
     case ops::attributes::position: out << ' ' << n.attr; break;
     case ops::attributes::control_flow: print_control_flow(out, g, g.control_flow_of(n)); return;
-    case ops::attributes::direction: out << (n.start != 0 ? " descending" : ""); break;
     case ops::attributes::options:
       ops::opaque_operations::visit(n.op, [&]<class Record>() {
         if constexpr (requires { Record::option_names; })

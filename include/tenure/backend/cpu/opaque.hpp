@@ -51,7 +51,7 @@ void order_rows(const T* x, std::int64_t* to, const opaque_operation& n) {
   const operand_view& from = n.in[0];
   const int last = from.rank - 1;
   const std::int64_t length = from.extent[last], stride = from.stride[last], count = n.out.extent[last];
-  const bool descending = n.start != 0;
+  const bool descending = n.axis != 0;
   detail::for_each_index(last, from.extent, from.stride, from.stride, [&](std::int64_t at, std::int64_t) {
     const T* const row = x + at;
     const auto position = [](std::int64_t i) { return i; };
@@ -76,7 +76,7 @@ void order_rows(const T* x, std::int64_t* to, const opaque_operation& n) {
   });
 }
 template <>
-struct step<ir::opcode::order, std::int64_t> : step_without_memory {
+struct step<ops::nodes::order::code, std::int64_t> : step_without_memory {
   static void run(const step_call& s) {
     visit_computed(s.operation.in[0].type, [&]<class T>(element_tag<T>) {
       order_rows(static_cast<const T*>(s.pointer[0]), static_cast<std::int64_t*>(s.pointer[1]), s.operation);

@@ -24,7 +24,7 @@ class samples {
   static constexpr int lanes = has_packets<T> ? static_cast<int>(max_lanes<T>) : 1;
 
   constexpr explicit samples(const opaque_operation& o)
-      : operation_(o), options_(Record::options_of(o.axis)), sizes_(Record::sizes_of([&](int k) -> const operand_view& { return o.in[k]; })),
+      : operation_(o), options_(Record::options_of(o.axis)), sizes_(Record::sizes_of(o)),
         batch_(o.in[0].rank - Record::takes.operand(0).rank) {
     for (int a = 0; a < batch_; ++a) count_ *= o.in[0].extent[a];
     for (int k = 0; k < operands; ++k) {
@@ -163,7 +163,7 @@ template <class Record, class T, class Step>
 TENURE_INLINE void sample_in_registers(void* const* p) {
   using V = math::lanes<T>;
   static constexpr const opaque_operation& o = Step::operation();
-  static constexpr ops::sample_sizes sizes = Record::sizes_of([](int k) -> const operand_view& { return o.in[k]; });
+  static constexpr ops::sample_sizes sizes = Record::sizes_of(o);
   const auto load = [&]<int K>(std::integral_constant<int, K>, V* to) {
     static constexpr const operand_view& x = o.in[K];
     static_assert(x.rank <= 2);

@@ -167,12 +167,12 @@ struct step<ir::opcode::pad, T, Device> : step_without_memory {
 
 /// Finds the place of one element on each thread.
 template <class Device>
-struct step<ir::opcode::order, std::int64_t, Device> : step_without_memory {
+struct step<ops::nodes::order::code, std::int64_t, Device> : step_without_memory {
   static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void*) {
     const operand_view& from = n.in[0];
     const int last = from.rank - 1;
     visit_computed(n.in[0].type, [&]<class T>(element_tag<T>) {
-      kernels::place_in_order<T> f{{}, from.extent[last], n.out.extent[last], from.stride[last], n.start != 0, static_cast<const T*>(p[0]), static_cast<std::int64_t*>(p[1])};
+      kernels::place_in_order<T> f{{}, from.extent[last], n.out.extent[last], from.stride[last], n.axis != 0, static_cast<const T*>(p[0]), static_cast<std::int64_t*>(p[1])};
       for (int d = 0; d < last; ++d) f.rows.add(from.extent[d], from.stride[d]);
       device.for_each(elements_of(from), f);
     });
@@ -186,7 +186,7 @@ struct samples_memory {
   ops::sample_sizes sizes;
   std::int64_t samples = 1, operand[Record::arity] = {}, scratch = 0, result[Record::results] = {}, end = 0;  // the offset of each part, in elements
 
-  constexpr explicit samples_memory(const opaque_operation& n) : sizes(Record::sizes_of([&](int k) -> const operand_view& { return n.in[k]; })) {
+  constexpr explicit samples_memory(const opaque_operation& n) : sizes(Record::sizes_of(n)) {
     for (int a = 0; a < n.in[0].rank - Record::takes.operand(0).rank; ++a) samples *= n.in[0].extent[a];
     for (int k = 0; k < Record::arity; ++k) {
       operand[k] = end;

@@ -135,7 +135,6 @@ class operations {
       case opcode::update: return update(n);
       case opcode::concat: return concat(n, y);
       case opcode::gather: return gather(n, y);
-      case opcode::order: return order(n, y);
       case opcode::pad: {
         const array& x = value(n.in[0]);
         for_each_index(x.shape, [&](extents i) {
@@ -270,43 +269,26 @@ class operations {
     return y;
   }
 
-  /// Sorts the positions of each row. A NaN is above every number.
-  array order(const ir::node& n, array& y) const {
-    const array& x = value(n.in[0]);
-    const std::int64_t length = x.shape[x.shape.rank - 1], count = y.shape[y.shape.rank - 1];
-    visit_computed(x.type, [&]<class T>(element_tag<T>) {
-      std::int64_t* to = y.as<std::int64_t>();
-      for (std::int64_t first = 0; first < x.size(); first += length, to += count) {
-        const T* const row = x.as<T>() + first;
-        const auto below = [&](std::int64_t i, std::int64_t j) { return row[i] < row[j] || (row[j] != row[j] && row[i] == row[i]); };
-        std::vector<std::int64_t> all(static_cast<std::size_t>(length));
-        for (std::int64_t i = 0; i < length; ++i) all[static_cast<std::size_t>(i)] = i;
-        // Equal elements stay in the order of their positions. (clang 19 reports the std::stable_sort of libstdc++ 12 as deprecated.)
-        const auto before = [&](std::int64_t i, std::int64_t j) { return n.start != 0 ? below(j, i) : below(i, j); };
-        std::sort(all.begin(), all.end(), [&](std::int64_t i, std::int64_t j) { return before(i, j) || (i < j && !before(j, i)); });
-        std::copy(all.begin(), all.begin() + count, to);
-      }
-    });
-    return y;
-  }
-
   /// Computes one sample after the other with the function of the record. Of several results it keeps the one of the node.
   array opaque(const ir::node& n, array& y) const {
     ops::opaque_operations::visit(n.op, [&]<class Record>() {
-      const ops::sample_sizes sizes = Record::sizes_of([&](int k) -> const extents& { return value(n.in[k]).shape; });
+      const ops::sample_sizes sizes = Record::sizes_of([&](int k) -> const extents& { return k < Record::arity ? value(n.in[k]).shape : y.shape; });
       const std::int64_t of_result = Record::elements_of_result(sizes, static_cast<int>(n.start)), samples = of_result == 0 ? 0 : y.size() / of_result;
-      visit_lane(y.type, [&]<class T>(element_tag<T>) {
-        for (std::int64_t s = 0; s < samples; ++s) {
-          const T* operands[Record::arity];
-          for (int k = 0; k < Record::arity; ++k) operands[k] = value(n.in[k]).as<T>() + s * Record::elements_of_operand(k, sizes);
-          if constexpr (Record::results == 1) {
-            Record::reference(sizes, operands, y.as<T>() + s * of_result, Record::options_of(n.attr));
-          } else {
-            std::vector<T> all[Record::results];
-            T* to[Record::results];
-            for (int r = 0; r < Record::results; ++r) all[r].resize(static_cast<std::size_t>(Record::elements_of_result(sizes, r)) + 1), to[r] = all[r].data();
-            Record::reference(sizes, operands, to, Record::options_of(n.attr));
-            std::copy_n(to[n.start], of_result, y.as<T>() + s * of_result);
+      visit_computed(value(n.in[0]).type, [&]<class T>(element_tag<T>) {
+        if constexpr (Record::takes_type(dtype_v<T>)) {
+          using R = element_of_t<Record::result_type(dtype_v<T>)>;
+          for (std::int64_t s = 0; s < samples; ++s) {
+            const T* operands[Record::arity];
+            for (int k = 0; k < Record::arity; ++k) operands[k] = value(n.in[k]).as<T>() + s * Record::elements_of_operand(k, sizes);
+            if constexpr (Record::results == 1) {
+              Record::reference(sizes, operands, y.as<R>() + s * of_result, Record::options_of(n.attr));
+            } else {
+              std::vector<R> all[Record::results];
+              R* to[Record::results];
+              for (int r = 0; r < Record::results; ++r) all[r].resize(static_cast<std::size_t>(Record::elements_of_result(sizes, r)) + 1), to[r] = all[r].data();
+              Record::reference(sizes, operands, to, Record::options_of(n.attr));
+              std::copy_n(to[n.start], of_result, y.as<R>() + s * of_result);
+            }
           }
         }
       });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The list of opaque operations: those that are neither a loop over elements nor a view. Each is one header of this folder, and no other place names it,
-// except attention, for which the backends have kernels of its own.
+// except attention and order, for which the backends have steps of their own.
 // To add one, declare its record here, put it at the end of the list, and include its header in registry.hpp.
 #pragma once
 
@@ -17,6 +17,7 @@ struct cholesky;
 struct qr;
 struct attention;
 struct attention_gradient;
+struct order;
 }  // namespace nodes
 
 template <class... Record>
@@ -45,7 +46,7 @@ struct opaque_list {
   template <ir::opcode Op>
   using record = typename decltype(record_at<static_cast<int>(Op) - static_cast<int>(ir::opcode::opaque), Record...>())::type;
 };
-using opaque_operations = opaque_list<nodes::solve, nodes::solve_triangular, nodes::cholesky, nodes::qr, nodes::attention, nodes::attention_gradient>;
+using opaque_operations = opaque_list<nodes::solve, nodes::solve_triangular, nodes::cholesky, nodes::qr, nodes::attention, nodes::attention_gradient, nodes::order>;
 
 constexpr bool is_opaque(ir::opcode op) { return op >= ir::opcode::opaque && op < ir::opcode::pointwise; }
 template <class Record>

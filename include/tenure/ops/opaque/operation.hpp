@@ -7,7 +7,8 @@
 //     pull(result, operand, cotangent); push(result, tangents); flops_of_sample(sizes) };
 // Axes before those of a sample are batches, so a batch of samples is the same node. A backend calls run() for one sample or for a packet of
 // them, on a CPU or a GPU. run() gets each operand row-major, in memory that it may write only if overwrites(k) says so, and the result row-major in
-// memory of its own. The results and all operands have one element type, which is floating. They may have no axes: "(n,n)->()".
+// memory of its own. The results and all operands have one element type, which is floating. They may have no axes: "(n,n)->()". An operation that sets
+// takes_type() or result_type() (order.hpp) has a step of its own in each backend, and no run().
 //
 // With several results (qr.hpp), run() and reference() get an array of results, and pull() an array of cotangents, where a result that nobody reads has
 // the id none. In a graph each result that is read is a node, and all nodes of one operation become one step. So push() is asked for the tangent of
@@ -31,6 +32,9 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
   using options = Options;  // an aggregate of bools; each has its name in Record::option_names
   static constexpr ir::opcode code = opaque_code<Record>();
   static constexpr int results = Results;
+  static constexpr bool computes = true;
+  static constexpr bool takes_type(dtype operands) { return is_floating(operands); }
+  static constexpr dtype result_type(dtype operands) { return operands; }
   /// The operand with which result 0 begins: run() finds it in the memory of the result, and gets a null pointer for the operand. -1: none.
   static constexpr int result_begins_as = -1;
   /// Whether run() writes to operand k.
@@ -60,14 +64,17 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
   }
   /// Result R for operands that fit. Run-time extents are taken as equal: a call has checked them, and so has the operation of a derivative.
   template <int R = 0, class... X>
-  static constexpr value of(const Options& o, const X&... x) {
+  static constexpr value of(const Options& o, const X&... x) { return with_shape<R>(o, nullptr, x...); }
+  /// The same, where the signature leaves an extent of the result open. `to` is the shape of the result.
+  template <int R = 0, class... X>
+  static constexpr value with_shape(const Options& o, const extents* to, const X&... x) {
     static_assert(Record::takes.fits(), "the signature has more operands, results, letters or axes than the limits of ops/opaque/signature.hpp");
     static_assert(Record::takes.operands() == Operands && sizeof...(X) == Operands && Record::takes.results() == Results,
                   "the signature, the record and this call have different numbers of operands or results");
     const value operands[] = {x...};
-    ir::node n{.op = code, .type = operands[0].type(), .arity = Operands, .attr = attr_of(o)};
+    ir::node n{.op = code, .type = Record::result_type(operands[0].type()), .arity = Operands, .attr = attr_of(o)};
     for (int k = 0; k < Operands; ++k) n.in[k] = operands[k].id;
-    return emit(*operands[0].graph, n, R);
+    return emit(*operands[0].graph, n, R, to);
   }
   static constexpr Options options_of(const value& y) { return options_of(y.node().attr); }
   /// Result r of the operation of which y is a result.
@@ -81,7 +88,7 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
   /// Of several nodes of one operation the first counts.
   static constexpr std::int64_t flops(const ir::graph_view& g, ir::node_id id) {
     if (Results > 1 && first_of_step(g, id) != id) return 0;
-    const sample_sizes sizes = sizes_of([&](int k) -> const extents& { return g.shape_of(g[id].in[k]); });
+    const sample_sizes sizes = sizes_of([&](int k) -> const extents& { return g.shape_of(k < Operands ? g[id].in[k] : id); });
     const extents& first = g.shape_of(g[id].in[0]);
     std::int64_t samples = 1;
     for (int a = 0; a < Record::takes.batch_rank(first); ++a) samples *= first[a];
@@ -89,8 +96,12 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
   }
   static constexpr void verify(rule_check& c) {
     const extents* shapes[Operands];
-    for (int k = 0; k < Operands; ++k) c.same_type(k), shapes[k] = &c.shape_of(k);
-    c.expect(is_floating(c.self().type), "an operation on samples of integers or bool");
+    for (int k = 0; k < Operands; ++k) {
+      const dtype type = c.operand(k).type;
+      c.expect(Record::takes_type(type), "an operation on samples of integers or bool");
+      c.expect(Record::result_type(type) == c.self().type, "element types differ", static_cast<int>(type), static_cast<int>(c.self().type));
+      shapes[k] = &c.shape_of(k);
+    }
     c.expect(c.self().start >= 0 && c.self().start < Results, "no such result", c.self().start, Results);
     if (!c.found.ok()) return;
     const int r = static_cast<int>(c.self().start);
@@ -102,14 +113,14 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
           if (c.graph.symbols[ir::symbol_of_extent(s[i])].what == ir::symbol::kind::smaller) return s[i];
       return a < b ? a : b;
     };
-    const auto found = Record::takes.infer(shapes, r, [](std::int64_t a, std::int64_t b) { return a == b; }, smaller_of);
+    const auto found = Record::takes.infer(shapes, r, [](std::int64_t a, std::int64_t b) { return a == b; }, smaller_of, &c.shape());
     c.expect(found.what == signature::fault::none, "a sample of another shape", found.given, found.wanted);
     if (c.found.ok()) c.extents_are(c.shape(), found.result);
   }
 
   // ---- for backends ----
 
-  /// The extents of one sample. shape_of(k) gives the extents of operand k.
+  /// The extents of one sample. shape_of(k) gives the extents of operand k, and of the result for k = arity.
   template <class Shape>
   static constexpr sample_sizes sizes_of(const Shape& shape_of) {
     sample_sizes n;
@@ -118,8 +129,15 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
       const auto& x = shape_of(k);
       for (int a = 0; a < of.rank; ++a) n[of.letter[a]] = x.extent[x.rank - of.rank + a];
     }
-    Record::takes.complete(n.at, [](std::int64_t a, std::int64_t b) { return a < b ? a : b; });
+    Record::takes.complete(n.at, [](std::int64_t a, std::int64_t b) { return a < b ? a : b; },
+                           [&](int a) { return shape_of(Operands).extent[shape_of(Operands).rank - Record::takes.result().rank + a]; });
     return n;
+  }
+  /// The same, of the operation of a step.
+  template <class Operation>
+    requires requires(const Operation& o) { o.out; }
+  static constexpr sample_sizes sizes_of(const Operation& o) {
+    return sizes_of([&](int k) -> const auto& { return k < Operands ? o.in[k] : o.out; });
   }
   static constexpr std::int64_t elements(const signature::axes& of, const sample_sizes& n) {
     std::int64_t count = 1;
@@ -136,11 +154,11 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
   }
 
  private:
-  static constexpr value emit(ir::builder& g, ir::node n, int r) {
+  static constexpr value emit(ir::builder& g, ir::node n, int r, const extents* to = nullptr) {
     const extents* shapes[Operands];
     for (int k = 0; k < Operands; ++k) shapes[k] = &g.shape_of(n.in[k]);
     const auto found = Record::takes.infer(shapes, r, [](std::int64_t, std::int64_t) { return true; },
-                                           [&](std::int64_t a, std::int64_t b) { return g.derived(ir::symbol::kind::smaller, a, b); });
+                                           [&](std::int64_t a, std::int64_t b) { return g.derived(ir::symbol::kind::smaller, a, b); }, to);
     n.shape = g.intern(found.result);
     n.start = r;
     return {g, g.emit(n)};

@@ -4,6 +4,7 @@
 
 #include <tenure/ops/opaque/attention.hpp>
 #include <tenure/ops/opaque/cholesky.hpp>
+#include <tenure/ops/opaque/order.hpp>
 #include <tenure/ops/opaque/qr.hpp>
 #include <tenure/ops/opaque/solve.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>

@@ -120,6 +120,7 @@ constexpr V added_for_samples(const B& b, V indices, V updates, int axis, const 
 namespace nodes {
 struct scatter : structural<ir::opcode::scatter, 2, lowering::step, attributes::axis> {
   static constexpr const char* name = "scatter";
+  static constexpr bool computes = true;
   static constexpr bool flows_to(int i) { return i == 1; }
   template <class V>
   static constexpr V pull(V y, int, V g) { return gathered(g, operand_of(y, 0), static_cast<int>(y.node().attr)); }
@@ -149,6 +150,7 @@ constexpr value added_at(value x, value updates, value indices, int axis) {
 namespace nodes {
 struct index_add : structural<ir::opcode::index_add, 3, lowering::step, attributes::axis> {
   static constexpr const char* name = "index_add";
+  static constexpr bool computes = true;
   static constexpr int changes = 1;
   static constexpr bool flows_to(int i) { return i < 2; }
   template <class V>

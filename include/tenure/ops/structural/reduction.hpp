@@ -24,6 +24,7 @@ namespace nodes {
 /// amax, amin).
 struct reduce : structural<ir::opcode::reduce, 1, lowering::kernel, attributes::mask_of_axes> {
   static constexpr const char* name = "reduce";
+  static constexpr bool computes = true;
   static constexpr bool is_sum(const ir::node& n) { return n.start == static_cast<std::int64_t>(ir::reduction::sum); }
   template <class V>
   static constexpr V pull(V y, int, V g) {

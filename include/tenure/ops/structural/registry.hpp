@@ -10,7 +10,7 @@ namespace TENURE_NAMESPACE::ops {
 template <class... Op>
 struct structural_list {};
 using fixed_operations = structural_list<nodes::input, nodes::constant, nodes::iota, nodes::extent, nodes::cast, nodes::broadcast, nodes::reshape, nodes::permute,
-                                              nodes::slice, nodes::pad, nodes::concat, nodes::reduce, nodes::matmul, nodes::gather, nodes::scatter, nodes::index_add, nodes::update, nodes::order,
+                                              nodes::slice, nodes::pad, nodes::concat, nodes::reduce, nodes::matmul, nodes::gather, nodes::scatter, nodes::index_add, nodes::update,
                                               nodes::stop_gradient, nodes::instead, nodes::barrier, nodes::copy, nodes::check, nodes::tuple, nodes::control_flow, nodes::result>;
 
 namespace detail {
@@ -25,6 +25,7 @@ struct structural_record {
   int arity, results;
   lowering lowers;
   attributes shows;
+  bool computes;
   int changes;
   bool (*flows_to)(int operand);
   std::int64_t (*flops)(const ir::graph_view& g, ir::node_id id);
@@ -41,7 +42,7 @@ struct structural_records<structural_list<Op...>> {
   }();
   static_assert(are_in_order, "the records are not in the order of their opcodes, or one is missing");
   static constexpr structural_record value[sizeof...(Op)] = {
-      {Op::name, Op::arity, Op::results, Op::lowers, Op::shows, Op::changes, &Op::flows_to, &Op::flops, &Op::verify}...};
+      {Op::name, Op::arity, Op::results, Op::lowers, Op::shows, Op::computes, Op::changes, &Op::flows_to, &Op::flops, &Op::verify}...};
 };
 
 constexpr const structural_record& structural_record_of(ir::opcode op) { return structural_records<structural_operations>::value[static_cast<int>(op)]; }

@@ -29,7 +29,7 @@ enum class lowering : std::uint8_t {
 inline constexpr int any_arity = -1;
 
 /// The fields of a node that its printed text shows.
-enum class attributes : std::uint8_t { none, argument, number, extent, axis, axis_start_step, packed_axes, mask_of_axes, control_flow, position, direction, options };
+enum class attributes : std::uint8_t { none, argument, number, extent, axis, axis_start_step, packed_axes, mask_of_axes, control_flow, position, options };
 
 /// The first rule that a graph breaks. what == nullptr means that it breaks none. lhs and rhs are the two numbers that differ.
 struct verdict {
@@ -182,6 +182,8 @@ struct structural {
   /// The node for a batch of samples. There is no default, so that a forgotten rule does not compile.
   template <class B>
   static constexpr value batch(const B& samples) = delete;
+  /// Whether it computes with its elements. Other operations only move them, or are not there at run time, and keep a narrow type such as bfloat16.
+  static constexpr bool computes = false;
   /// The operand of which the result is a changed copy, or -1. If result and operand share memory, a step writes only what changes.
   static constexpr int changes = -1;
   /// The number of arithmetic operations of a node. A transcendental function counts as one.

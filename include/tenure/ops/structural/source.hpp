@@ -42,6 +42,7 @@ constexpr value counting(ir::builder& g, dtype type, std::int16_t shape, int axi
 namespace nodes {
 struct iota : structural<ir::opcode::iota, 0, lowering::source, attributes::axis> {
   static constexpr const char* name = "iota";
+  static constexpr bool computes = true;
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
   template <class B>
@@ -60,6 +61,7 @@ constexpr value number_of_extent(ir::builder& g, dtype type, std::int64_t extent
 namespace nodes {
 struct extent : structural<ir::opcode::extent, 0, lowering::source, attributes::extent> {
   static constexpr const char* name = "extent";
+  static constexpr bool computes = true;
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
   template <class B>
