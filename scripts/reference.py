@@ -180,7 +180,7 @@ def read_declarations(text, header, first_line=1, scope=(), in_class=None):
                 at = match.end()
             doc = "\n".join(lines).strip() if is_doc else None
             continue
-        if c == "#":
+        if c == "#" or text.startswith("TENURE_WARNINGS_", at):  # a macro that is a #pragma
             match = re.compile(r"(?:[^\n]*\\\n)*[^\n]*").match(text, at)
             at = match.end()
             continue

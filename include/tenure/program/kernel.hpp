@@ -12,12 +12,7 @@
 #include <tenure/program/decode.hpp>
 #include <tenure/program/walk.hpp>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wignored-attributes"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
+TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::program_detail {
 
 /// The places K of the operands of an instruction, as a null pointer: for a temporary object g++ would generate code that destroys it.
@@ -186,7 +181,4 @@ TENURE_KERNEL_LAYER void row_instruction(const Args& args, const std::int64_t* o
 }
 
 }  // namespace tenure::program_detail
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+TENURE_WARNINGS_ON

@@ -14,11 +14,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#if defined(__CUDACC__)  // nvcc does not have GCC's pragma for unrolling
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1675
-#endif
-
+TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 namespace detail {
@@ -160,7 +156,4 @@ TENURE_INLINE void matmul_small(const T* a, const T* b, T* c) {
 }
 
 }  // namespace tenure::cpu_backend
-
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
+TENURE_WARNINGS_ON

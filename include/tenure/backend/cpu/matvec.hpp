@@ -7,11 +7,7 @@
 
 #include "choose.hpp"
 
-#if defined(__CUDACC__)  // nvcc does not have GCC's pragma for unrolling
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1675
-#endif
-
+TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 namespace detail {
 
@@ -261,7 +257,4 @@ template <class T>
 
 }  // namespace detail
 }  // namespace tenure::cpu_backend
-
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
+TENURE_WARNINGS_ON

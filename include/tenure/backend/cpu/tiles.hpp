@@ -11,11 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#if defined(__CUDACC__)  // nvcc does not have GCC's pragma for unrolling
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1675
-#endif
-
+TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// A read-only matrix. Element (i, j) is data[i * row_stride + j * col_stride]. Strides count elements.
@@ -207,7 +203,4 @@ void pack(index k, index n, index width, matrix_ref<T> b, T* to) {
 
 }  // namespace detail
 }  // namespace tenure::cpu_backend
-
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
+TENURE_WARNINGS_ON

@@ -5,12 +5,7 @@
 #include <tenure/backend/cpu/fused/kernel.hpp>
 #include <tenure/backend/cpu/fused/transposed.hpp>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wignored-attributes"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
+TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 template <class Code>
@@ -191,7 +186,4 @@ TENURE_LAYER auto fused<Code>::compute(const row_state& r, const element_state& 
 }
 
 }  // namespace tenure::cpu_backend
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+TENURE_WARNINGS_ON

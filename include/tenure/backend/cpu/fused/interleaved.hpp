@@ -4,12 +4,7 @@
 
 #include <tenure/backend/cpu/fused/kernel.hpp>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wignored-attributes"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
+TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 // A short pass that reduces waits for the latency of the accumulators, and a pass that counts waits for the conversion of positions. Such
@@ -96,7 +91,4 @@ constexpr int fused<Code>::in_group(int pass) {
 }
 
 }  // namespace tenure::cpu_backend
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+TENURE_WARNINGS_ON

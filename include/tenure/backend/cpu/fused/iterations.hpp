@@ -7,12 +7,7 @@
 
 #include <tenure/backend/cpu/fused/transposed.hpp>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wignored-attributes"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
+TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// How a loop uses an access of the kernel that is its body: the same memory in all iterations, a slice of each iteration, or a carry.
@@ -191,7 +186,4 @@ TENURE_FLATTEN void fused<Code>::run_iterations(const kernel_arguments& given, c
 }
 
 }  // namespace tenure::cpu_backend
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+TENURE_WARNINGS_ON

@@ -13,14 +13,7 @@
 #include <tenure/math/packet.hpp>
 #include <tenure/program/kernel.hpp>
 
-// g++ warns that a vector type loses its alignment attribute as a template argument, which is harmless. It also warns when a state
-// is passed on before all its slots are written. Each slot is written before it is read.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wignored-attributes"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
+TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 using program_detail::action;
@@ -392,7 +385,4 @@ struct fused : program_detail::coded_kernel<Code> {
 };
 
 }  // namespace tenure::cpu_backend
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+TENURE_WARNINGS_ON

@@ -4,12 +4,7 @@
 
 #include <tenure/backend/cpu/fused/kernel.hpp>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wignored-attributes"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
+TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// Runs the kernel over a range. `totals` gets one number for each reduction over all elements.
@@ -235,7 +230,4 @@ TENURE_LAYER void fused<Code>::walk_segment(const local_arguments& args, const p
 }
 
 }  // namespace tenure::cpu_backend
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+TENURE_WARNINGS_ON

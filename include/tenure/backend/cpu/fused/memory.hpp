@@ -5,12 +5,7 @@
 #include <tenure/backend/cpu/fused/kernel.hpp>
 #include <tenure/core/number.hpp>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wignored-attributes"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
+TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// The numbers 0, 1, 2, ..., plus the lanes of Way packets.
@@ -110,7 +105,4 @@ TENURE_LAYER void fused<Code>::store_mask(const local_arguments& args, const pos
 }
 
 }  // namespace tenure::cpu_backend
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+TENURE_WARNINGS_ON

@@ -4,12 +4,7 @@
 
 #include <tenure/backend/cpu/fused/kernel.hpp>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wignored-attributes"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
+TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// True if access a has one element for each element of the iteration space, and the elements of a row are contiguous.
@@ -87,7 +82,4 @@ bool fused<Code>::gains_by_bypassing(const local_arguments& args) {
 }
 
 }  // namespace tenure::cpu_backend
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+TENURE_WARNINGS_ON

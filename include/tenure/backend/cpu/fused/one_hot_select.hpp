@@ -7,12 +7,7 @@
 
 #include <tenure/backend/cpu/fused/kernel.hpp>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wignored-attributes"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
+TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// True if instruction i loads the position in the row.
@@ -103,7 +98,4 @@ TENURE_LAYER void fused<Code>::store_chosen(const local_arguments& args, const p
 }
 
 }  // namespace tenure::cpu_backend
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+TENURE_WARNINGS_ON

@@ -6,12 +6,7 @@
 
 #include <tenure/math/packet.hpp>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wignored-attributes"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
+TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// P, or a narrower packet if a row has fewer elements than P has lanes.
@@ -30,7 +25,4 @@ template <class P, std::int64_t N>
 using packet_filled_by = decltype(packet_filling<P, N>());
 
 }  // namespace tenure::cpu_backend
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+TENURE_WARNINGS_ON

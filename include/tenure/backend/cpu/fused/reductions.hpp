@@ -7,12 +7,7 @@
 
 #include <tenure/backend/cpu/fused/kernel.hpp>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wignored-attributes"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
+TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 template <class Code>
@@ -120,7 +115,4 @@ TENURE_LAYER void fused<Code>::start_columns(const local_arguments& args, std::i
 }
 
 }  // namespace tenure::cpu_backend
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+TENURE_WARNINGS_ON
