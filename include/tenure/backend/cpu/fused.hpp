@@ -5,42 +5,42 @@
 // Cost: one load for each input and one store for each output. In addition, only the column sums of a block are read from and written to memory.
 #pragma once
 
-#include <tenure/backend/cpu/fused/arguments.hpp>
-#include <tenure/backend/cpu/fused/blocks.hpp>
-#include <tenure/backend/cpu/fused/one_hot_select.hpp>
-#include <tenure/backend/cpu/fused/elements.hpp>
-#include <tenure/backend/cpu/fused/kernel.hpp>
-#include <tenure/backend/cpu/fused/loops.hpp>
-#include <tenure/backend/cpu/fused/memory.hpp>
-#include <tenure/backend/cpu/fused/packet_width.hpp>
-#include <tenure/backend/cpu/fused/non_temporal.hpp>
-#include <tenure/backend/cpu/fused/reductions.hpp>
-#include <tenure/backend/cpu/fused/rows.hpp>
-#include <tenure/backend/cpu/fused/interleaved.hpp>
-#include <tenure/backend/cpu/fused/transposed.hpp>
 #include <tenure/backend/cpu/fused/iterations.hpp>
 
 TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
+// The jobs of a kernel, each in a class and a header that derives from the one before: facts, interleaved, one_hot_select, transposed, non_temporal, memory,
+// reductions, elements, loops, blocks, iterations.
 template <class Code>
-TENURE_FLATTEN TENURE_INLINE void fused<Code>::run(const kernel_arguments& given) {
-  local_arguments args;
-  for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
-  for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
-  if constexpr (is_cut) {
-    run_blocks(args, given);
-  } else {
-    T totals[max_totals];
-    alignas(64) [[maybe_unused]] T collected[collected_numbers + 1];
-    args.collected = collected;
-    if constexpr (may_bypass_caches) args.bypasses_caches = gains_by_bypassing(args);
-    run_range(args, whole{}, totals);
-    if constexpr (may_bypass_caches)
-      if (args.bypasses_caches) math::end_of_streams();
-    write_totals(args, totals, those<part::totals>{});
+struct fused : kernel_iterations<Code> {
+  using base = kernel_iterations<Code>;
+  using typename base::local_arguments, typename base::record, typename base::T, typename base::whole;
+  using base::collected_numbers, base::gains_by_bypassing, base::is_cut, base::max_totals, base::may_bypass_caches, base::number_count;
+
+  TENURE_FLATTEN static TENURE_INLINE void run(const kernel_arguments& given) {
+    local_arguments args;
+    for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
+    for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
+    if constexpr (is_cut) {
+      base::run_blocks(args, given);
+    } else {
+      T totals[max_totals];
+      alignas(64) [[maybe_unused]] T collected[collected_numbers + 1];
+      args.collected = collected;
+      if constexpr (may_bypass_caches) args.bypasses_caches = gains_by_bypassing(args);
+      base::run_range(args, whole{}, totals);
+      if constexpr (may_bypass_caches)
+        if (args.bypasses_caches) math::end_of_streams();
+      base::write_totals(args, totals, typename base::template those<part::totals>{});
+    }
   }
-}
+
+  /// True if the kernel may run in blocks. Then a row_producer may compute rows before each block.
+  static constexpr bool runs_in_blocks() { return is_cut; }
+  /// True if the kernel may use non-temporal stores when its data does not fit into the caches.
+  static constexpr bool stores_non_temporal() { return may_bypass_caches; }
+};
 
 /// The kernel as a function. The table of steps has a pointer to it.
 template <class Code>

@@ -2,188 +2,173 @@
 // The instructions of a pass, for one packet.
 #pragma once
 
-#include <tenure/backend/cpu/fused/kernel.hpp>
-#include <tenure/backend/cpu/fused/transposed.hpp>
+#include <tenure/backend/cpu/fused/reductions.hpp>
 
 TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 template <class Code>
-template <int Pass, at_choice Choice, bool Partial, int Way, int... I>
-TENURE_LAYER void fused<Code>::elements(const local_arguments& args, const position& p, const row_state& r, sums& total,
-                                   std::int64_t i, int n, std::integer_sequence<int, I...>) {
-  element_state e;
-  constexpr int count = static_cast<int>(sizeof...(I));
-  if constexpr (count <= of_one_fold) {
-    (element<Pass, Choice, Partial, Way, I>(args, p, r, e, total, i, n), ...);
-  } else {
-    constexpr int folds = (count + of_one_fold - 1) / of_one_fold;
+struct pass_elements : reductions<Code> {
+  using base = reductions<Code>;
+  using typename base::element_state, typename base::kind, typename base::local_arguments, typename base::P, typename base::position, typename base::record;
+  using typename base::row_state, typename base::sums, typename base::T, typename base::transposition;
+  using base::adds_several_rows, base::at, base::collected_numbers, base::columns_in_registers, base::decided, base::is_choice, base::is_sum_of_chosen;
+  using base::is_zero_elsewhere, base::k, base::lanes, base::last, base::mask_of_sums, base::stream_rows, base::uses_of;
+  template <int I>
+  using operands_of = typename base::template operands_of<I>;
+  template <part Part, int Pass>
+  using those = typename base::template those<Part, Pass>;
+
+  static constexpr int of_one_fold = 128;  // clang refuses folds of more than 256 operands
+
+  /// The instructions of a pass for the packets W of a row, which begins at element i: each instruction for all of these packets before the next instruction.
+  template <int Pass, at_choice Choice, bool Partial, int... W>
+  static TENURE_LAYER void elements(const local_arguments& args, const position& p, const row_state& r, sums& total, std::int64_t i, int n,
+                                    std::integer_sequence<int, W...> packets) {
+    element_state e[sizeof...(W)];
+    constexpr int count = base::template selection<part::elements, Pass>::list.count, folds = (count + of_one_fold - 1) / of_one_fold;
     [&]<int... F>(std::integer_sequence<int, F...>) __attribute__((always_inline)) {
-      (some_elements<Pass, Choice, Partial, Way, F * of_one_fold>(args, p, r, e, total, i, n, std::make_integer_sequence<int, (F + 1 < folds ? of_one_fold : count - F * of_one_fold)>{}), ...);
+      (some_elements<Pass, Choice, Partial, F * of_one_fold>(args, p, r, e, total, i, n, packets,
+                                                             std::make_integer_sequence<int, (F + 1 < folds ? of_one_fold : count - F * of_one_fold)>{}), ...);
     }(std::make_integer_sequence<int, folds>{});
+    if constexpr (!Partial && collected_numbers > 0)
+      if (args.bypasses_caches) (stream_rows(args, i + W * lanes, std::make_integer_sequence<int, transposition::all.stored_count>{}), ...);
+    (prefetch<Pass>(args, p, i + W * lanes), ...);
   }
-  if constexpr (!Partial && collected_numbers > 0)
-    if (args.bypasses_caches) stream_rows(args, i, std::make_integer_sequence<int, transposition::all.stored_count>{});
-  prefetch<Pass>(args, p, i);
-}
 
-/// Prefetches the lines that a later pass or the next row needs.
-template <class Code>
-template <int Pass>
-TENURE_LAYER void fused<Code>::prefetch(const local_arguments& args, const position& p, std::int64_t i) {
-  if constexpr (Pass + 1 < record::passes) prefetch_stores(args, p, i, those<part::elements, Pass + 1>{});
-  else if constexpr (Pass > 0 && record::outer > 0) prefetch_next_row(args, p, i, those<part::elements, 0>{});
-}
+  /// The instructions of a pass from position First on. `e` has the state of each packet.
+  template <int Pass, at_choice Choice, bool Partial, int First, int... W, int... J>
+  static TENURE_LAYER void some_elements(const local_arguments& args, const position& p, const row_state& r, element_state* e, sums& total, std::int64_t i,
+                                         int n, [[maybe_unused]] std::integer_sequence<int, W...> packets, std::integer_sequence<int, J...>) {
+    constexpr auto& list = base::template selection<part::elements, Pass>::list;
+    if constexpr (sizeof...(W) == 1) (element<Pass, Choice, Partial, (W + ...), list.at[First + J]>(args, p, r, *e, total, i + (W + ...) * lanes, n), ...);
+    else (each_of_group<Pass, list.at[First + J]>(args, p, r, e, total, i, packets), ...);
+  }
 
-/// The instructions of a pass from position First on.
-template <class Code>
-template <int Pass, at_choice Choice, bool Partial, int Way, int First, int... J>
-TENURE_LAYER void fused<Code>::some_elements(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
-                                        std::int64_t i, int n, std::integer_sequence<int, J...>) {
-  constexpr auto& list = base::template selection<part::elements, Pass>::list;
-  (element<Pass, Choice, Partial, Way, list.at[First + J]>(args, p, r, e, total, i, n), ...);
-}
+  /// One instruction for each packet of a group. Keeps the order of the instructions if the longest chain has 200 cycles or more. For a shorter chain clang's
+  /// own order is better, because the next packets begin while the chain waits: the gradient of two functions in a chain (100 cycles) took 1.09 times as
+  /// long in a fixed order.
+  template <int Pass, int I, int... W>
+  static TENURE_LAYER void each_of_group(const local_arguments& args, const position& p, const row_state& r, element_state* e, sums& total, std::int64_t i,
+                                         std::integer_sequence<int, W...>) {
+    constexpr bool computes = in_pass(at(I), Pass) == action::compute && !at(I).is_mask;
+    ([&] {
+      element<Pass, at_choice::unknown, false, 0, I>(args, p, r, e[W], total, i + W * lanes, lanes);
+      if constexpr (computes && base::longest_chain(Pass) >= costs::long_chain) math::stay_in_order(e[W].value[I]);
+    }(), ...);
+  }
 
-template <class Code>
-template <int Pass, int Packets, int... I>
-TENURE_LAYER void fused<Code>::group(const local_arguments& args, const position& p, const row_state& r, sums& total, std::int64_t i,
-                               std::integer_sequence<int, I...>) {
-  element_state e[Packets];
-  constexpr int count = static_cast<int>(sizeof...(I)), folds = (count + of_one_fold - 1) / of_one_fold;
-  [&]<int... F>(std::integer_sequence<int, F...>) __attribute__((always_inline)) {
-    (some_of_group<Pass, Packets, F * of_one_fold>(args, p, r, e, total, i, std::make_integer_sequence<int, (F + 1 < folds ? of_one_fold : count - F * of_one_fold)>{}), ...);
-  }(std::make_integer_sequence<int, folds>{});
-  for (int packet = 0; packet < Packets; ++packet) prefetch<Pass>(args, p, i + packet * lanes);
-}
+  /// Prefetches the lines that a later pass or the next row needs.
+  template <int Pass>
+  static TENURE_LAYER void prefetch(const local_arguments& args, const position& p, std::int64_t i) {
+    if constexpr (Pass + 1 < record::passes) prefetch_stores(args, p, i, those<part::elements, Pass + 1>{});
+    else if constexpr (Pass > 0 && record::outer > 0) prefetch_next_row(args, p, i, those<part::elements, 0>{});
+  }
 
-template <class Code>
-template <int Pass, int Packets, int First, int... J>
-TENURE_LAYER void fused<Code>::some_of_group(const local_arguments& args, const position& p, const row_state& r, element_state* e, sums& total,
-                                       std::int64_t i, std::integer_sequence<int, J...>) {
-  constexpr auto& list = base::template selection<part::elements, Pass>::list;
-  (each_of_group<Pass, list.at[First + J]>(args, p, r, e, total, i, std::make_integer_sequence<int, Packets>{}), ...);
-}
-
-/// Keeps the order of the instructions if the longest chain has 200 cycles or more. For a shorter chain clang's own order is better, because the next
-/// packets begin while the chain waits: the gradient of two functions in a chain (100 cycles) took 1.09 times as long in a fixed order.
-template <class Code>
-template <int Pass, int I>
-TENURE_LAYER void fused<Code>::stay_in_order([[maybe_unused]] element_state& e) {
-  constexpr bool computes = in_pass(at(I), Pass) == action::compute && !at(I).is_mask;
-  if constexpr (computes && has_long_chain<Pass>) math::stay_in_order(e.value[I]);
-}
-
-/// One instruction for each packet of a group.
-template <class Code>
-template <int Pass, int I, int... Packet>
-TENURE_LAYER void fused<Code>::each_of_group(const local_arguments& args, const position& p, const row_state& r, element_state* e, sums& total,
-                                       std::int64_t i, std::integer_sequence<int, Packet...>) {
-  ((element<Pass, at_choice::unknown, false, 0, I>(args, p, r, e[Packet], total, i + Packet * lanes, lanes), stay_in_order<Pass, I>(e[Packet])), ...);
-}
-
-/// The packet or the mask in a slot.
-template <class Code>
-template <int Slot>
-TENURE_LAYER auto fused<Code>::read(const row_state& r, const element_state& e) {
-  if constexpr (at(Slot).is_mask && at(Slot).row) return math::mask_set<P>(r.mask[Slot]);
-  else if constexpr (at(Slot).is_mask) return e.mask[Slot];
-  else if constexpr (at(Slot).row) return math::set1<P>(r.value[Slot]);
-  else return e.value[Slot];
-}
-
-template <class Code>
-template <int Pass, at_choice Choice, bool Partial, int Way, int I>
-TENURE_LAYER void fused<Code>::element(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
-                                  std::int64_t i, int n) {
-  constexpr auto x = at(I);
-  constexpr action does = in_pass(at(I), Pass);
-  constexpr bool is_consumer = x.what != kind::load && x.what != kind::compute;
-  if constexpr (is_consumer && Choice != at_choice::unknown && (Choice == at_choice::there) != is_sum_of_chosen(I)) {
-    // Skipped: a sum of chosen elements adds only in the packet with the chosen element, and every other consumer runs elsewhere.
-  } else if constexpr (!Partial && transposition::holds(I)) {
-    if constexpr (transposition::due_at(I) > 0) move_blocks<I>(args, p, r, e, i, std::make_integer_sequence<int, transposition::due_at(I)>{});
-  } else if constexpr (does == action::load) {
-    if constexpr (x.is_mask) e.mask[I] = load_mask<x.access, Partial>(args, p, i, n);
-    else e.value[I] = load<x.access, Partial, Way>(args, p, i, n);
-    constexpr bool is_number = x.what == kind::load && !x.is_mask && std::is_floating_point_v<T> && lanes > 1;
-    if constexpr (is_number && uses_of(I, Pass) > 1) math::stay_in_register(e.value[I]);
-  } else if constexpr (does == action::compute || does == action::keep) {
-    if constexpr (x.is_mask) e.mask[I] = compute<Pass, Choice, I>(r, e, operands_of<I>{});
-    else e.value[I] = compute<Pass, Choice, I>(r, e, operands_of<I>{});
-    if constexpr (does == action::keep && Choice != at_choice::there) store<x.access, Partial>(args, p, e.value[I], i, n);
-  } else if constexpr (does == action::store) {
-    if constexpr (x.is_mask) store_mask<x.access>(args, p, read<x.in[0]>(r, e), i, n);
-    else store<x.access, Partial>(args, p, read<x.in[0]>(r, e), i, n);
-  } else if constexpr (does == action::reduce_columns) {
-    using to = element_of_t<k.access[x.access].type>;
-    static_assert(std::is_same_v<to, T>);
-    T* at_column = static_cast<T*>(args.pointer[x.access]) + p.offset[x.access] + i;
-    const P v = read<x.in[0]>(r, e);
-    if constexpr (columns_in_registers || adds_several_rows) {
-      total.packet[I][0] = ops::combine<at(I).reduction()>(total.packet[I][0], v);
-    } else if constexpr (Partial) {
-      math::store_first<P>(at_column, ops::combine<at(I).reduction()>(math::load_first<P>(at_column, n), v), n);
+  template <int Pass, at_choice Choice, bool Partial, int Way, int I>
+  static TENURE_LAYER void element(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
+                                    std::int64_t i, int n) {
+    constexpr auto x = at(I);
+    constexpr action does = in_pass(at(I), Pass);
+    constexpr bool is_consumer = x.what != kind::load && x.what != kind::compute;
+    if constexpr (is_consumer && Choice != at_choice::unknown && (Choice == at_choice::there) != is_sum_of_chosen(I)) {
+      // Skipped: a sum of chosen elements adds only in the packet with the chosen element, and every other consumer runs elsewhere.
+    } else if constexpr (!Partial && transposition::holds(I)) {
+      if constexpr (transposition::due_at(I) > 0) base::template move_blocks<I>(args, p, r, e, i, std::make_integer_sequence<int, transposition::due_at(I)>{});
+    } else if constexpr (does == action::load) {
+      if constexpr (x.is_mask) e.mask[I] = base::template load_mask<x.access, Partial>(args, p, i, n);
+      else e.value[I] = base::template load<x.access, Partial, Way>(args, p, i, n);
+      constexpr bool is_number = x.what == kind::load && !x.is_mask && std::is_floating_point_v<T> && lanes > 1;
+      if constexpr (is_number && uses_of(I, Pass) > 1) math::stay_in_register(e.value[I]);
+    } else if constexpr (does == action::compute || does == action::keep) {
+      if constexpr (x.is_mask) e.mask[I] = compute<Pass, Choice, I>(r, e, operands_of<I>{});
+      else e.value[I] = compute<Pass, Choice, I>(r, e, operands_of<I>{});
+      if constexpr (does == action::keep && Choice != at_choice::there) base::template store<x.access, Partial>(args, p, e.value[I], i, n);
+    } else if constexpr (does == action::store) {
+      if constexpr (x.is_mask) base::template store_mask<x.access>(args, p, read<Code, x.in[0]>(r, e), i, n);
+      else base::template store<x.access, Partial>(args, p, read<Code, x.in[0]>(r, e), i, n);
+    } else if constexpr (does == action::reduce_columns) {
+      using to = element_of_t<k.access[x.access].type>;
+      static_assert(std::is_same_v<to, T>);
+      T* at_column = static_cast<T*>(args.pointer[x.access]) + p.offset[x.access] + i;
+      const P v = read<Code, x.in[0]>(r, e);
+      if constexpr (columns_in_registers || adds_several_rows) {
+        total.packet[I][0] = ops::combine<at(I).reduction()>(total.packet[I][0], v);
+      } else if constexpr (Partial) {
+        math::store_first<P>(at_column, ops::combine<at(I).reduction()>(math::load_first<P>(at_column, n), v), n);
+      } else {
+        math::store<P>(at_column, ops::combine<at(I).reduction()>(math::load<P>(at_column), v));
+      }
     } else {
-      math::store<P>(at_column, ops::combine<at(I).reduction()>(math::load<P>(at_column), v));
+      P v = read<Code, x.in[0]>(r, e);
+      if constexpr (Partial) {
+        const P nothing = math::set1<P>(ops::identity<at(I).reduction(), T>());
+        v = math::select(math::lt(base::template lane_index<>(), math::set1<P>(static_cast<T>(n))), v, nothing);
+      }
+      total.packet[I][Way] = ops::combine<at(I).reduction()>(total.packet[I][Way], v);
     }
-  } else {
-    P v = read<x.in[0]>(r, e);
-    if constexpr (Partial) {
-      const P nothing = math::set1<P>(ops::identity<at(I).reduction(), T>());
-      v = math::select(math::lt(lane_index(), math::set1<P>(static_cast<T>(n))), v, nothing);
-    }
-    total.packet[I][Way] = ops::combine<at(I).reduction()>(total.packet[I][Way], v);
   }
-}
 
-/// Prefetches the lines that the next pass stores, while this pass computes. A softmax gains 3 %.
-template <class Code>
-template <int... I>
-TENURE_LAYER void fused<Code>::prefetch_stores(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>) {
-  ([&] {
-    constexpr auto x = at(I);
-    if constexpr (x.what == kind::store && !x.is_mask)
-      __builtin_prefetch(static_cast<const element_of_t<k.access[x.access].type>*>(args.pointer[x.access]) + p.offset[x.access] + i, 1);
-  }(), ...);
-}
-
-/// Prefetches the lines of the next row that the first pass reads, while the last pass stores this row. The processor's own prefetching stops
-/// at the end of a page, and a row of 4 KiB is a page. A softmax gains 3 %, a cross entropy 5 %, a layer norm 8 %.
-template <class Code>
-template <int... I>
-TENURE_LAYER void fused<Code>::prefetch_next_row(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>) {
-  ([&] {
-    constexpr auto x = at(I);
-    if constexpr (x.what == kind::load && !x.is_mask) {
-      constexpr auto from = k.access[x.access];
-      if constexpr (!from.counting && from.stride[last] == 1)
-        __builtin_prefetch(static_cast<const element_of_t<from.type>*>(args.pointer[x.access]) + p.offset[x.access] +
-                           stride_of<Code, x.access, record::outer - 1>(args) + i);
-    }
-  }(), ...);
-}
-
-template <class Code>
-template <int Pass, at_choice Choice, int I, int... K>
-TENURE_LAYER auto fused<Code>::compute(const row_state& r, const element_state& e, places<K...>) {
-  constexpr auto x = at(I);
-  constexpr bool elsewhere = Choice == at_choice::elsewhere, adds = elsewhere && x.op == ops::code_of<ops::add>();
-  if constexpr (x.op == ops::code_of<ops::where>() && x.in[0] == mask_of_sums(Pass)) {
-    return read<x.in[1]>(r, e);  // the pass runs only where the mask is true
-  } else if constexpr (elsewhere && is_choice(I)) {
-    return math::mask_set<P>(false);
-  } else if constexpr (elsewhere && is_zero_elsewhere(I)) {
-    return read<x.in[2]>(r, e);
-  } else if constexpr (adds && is_zero_elsewhere(x.in[0])) {
-    return read<x.in[1]>(r, e);
-  } else if constexpr (adds && is_zero_elsewhere(x.in[1])) {
-    return read<x.in[0]>(r, e);
-  } else if constexpr (ops::is_pointwise(x.op)) {
-    return ops::operation_of<x.op>::evaluate(read<x.in[K]>(r, e)...);
-  } else {
-    return program_detail::copied<P, x.is_mask, at(x.in[0]).is_mask, base::rounds_to(I)>(read<x.in[0]>(r, e));
+  /// Prefetches the lines that the next pass stores, while this pass computes. A softmax gains 3 %.
+  template <int... I>
+  static TENURE_LAYER void prefetch_stores(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>) {
+    ([&] {
+      constexpr auto x = at(I);
+      if constexpr (x.what == kind::store && !x.is_mask)
+        __builtin_prefetch(static_cast<const element_of_t<k.access[x.access].type>*>(args.pointer[x.access]) + p.offset[x.access] + i, 1);
+    }(), ...);
   }
-}
+
+  /// Prefetches the lines of the next row that the first pass reads, while the last pass stores this row. The processor's own prefetching stops
+  /// at the end of a page, and a row of 4 KiB is a page. A softmax gains 3 %, a cross entropy 5 %, a layer norm 8 %.
+  template <int... I>
+  static TENURE_LAYER void prefetch_next_row(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>) {
+    ([&] {
+      constexpr auto x = at(I);
+      if constexpr (x.what == kind::load && !x.is_mask) {
+        constexpr auto from = k.access[x.access];
+        if constexpr (!from.counting && from.stride[last] == 1)
+          __builtin_prefetch(static_cast<const element_of_t<from.type>*>(args.pointer[x.access]) + p.offset[x.access] +
+                             stride_of<Code, x.access, record::outer - 1>(args) + i);
+      }
+    }(), ...);
+  }
+
+  template <int Pass, at_choice Choice, int I, int... K>
+  static TENURE_LAYER auto compute(const row_state& r, const element_state& e, places<K...>) {
+    constexpr auto x = at(I);
+    constexpr bool elsewhere = Choice == at_choice::elsewhere, adds = elsewhere && x.op == ops::code_of<ops::add>();
+    if constexpr (x.op == ops::code_of<ops::where>() && x.in[0] == mask_of_sums(Pass)) {
+      return read<Code, x.in[1]>(r, e);  // the pass runs only where the mask is true
+    } else if constexpr (elsewhere && is_choice(I)) {
+      return math::mask_set<P>(false);
+    } else if constexpr (elsewhere && is_zero_elsewhere(I)) {
+      return read<Code, x.in[2]>(r, e);
+    } else if constexpr (adds && is_zero_elsewhere(x.in[0])) {
+      return read<Code, x.in[1]>(r, e);
+    } else if constexpr (adds && is_zero_elsewhere(x.in[1])) {
+      return read<Code, x.in[0]>(r, e);
+    } else if constexpr (ops::is_pointwise(x.op)) {
+      return ops::operation_of<x.op>::evaluate(read<Code, x.in[K]>(r, e)...);
+    } else {
+      return program_detail::copied<P, x.is_mask, at(x.in[0]).is_mask, base::rounds_to(I)>(read<Code, x.in[0]>(r, e));
+    }
+  }
+
+  template <int Pass, int... I>
+  static TENURE_LAYER void choose(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
+                                  std::int64_t i, int n, std::integer_sequence<int, I...>) {
+    (element<Pass, at_choice::there, true, 0, I>(args, p, r, e, total, i, n), ...);
+  }
+
+  template <int... I>
+  static TENURE_LAYER void store_chosen(const local_arguments& args, const position& p, const row_state& r, const element_state& e,
+                                        std::int64_t i, int n, std::integer_sequence<int, I...>) {
+    ([&] {
+      if constexpr (at(I).what == kind::store && decided.at[I]) base::template store<at(I).access, true>(args, p, read<Code, at(I).in[0]>(r, e), i, n);
+    }(), ...);
+  }
+};
 
 }  // namespace tenure::cpu_backend
 TENURE_WARNINGS_ON

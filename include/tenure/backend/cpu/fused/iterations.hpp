@@ -5,7 +5,7 @@
 // Law: each element is computed by the same instructions as in iterations that run one after the other.
 #pragma once
 
-#include <tenure/backend/cpu/fused/transposed.hpp>
+#include <tenure/backend/cpu/fused/blocks.hpp>
 
 TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
@@ -14,176 +14,188 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 enum class in_loop { fixed, of_iteration, carry_in, carry_out };
 
 template <class Code>
-template <class Loop>
-constexpr bool fused<Code>::may_run_iterations() {
-  if (record::outer != 0 || record::inner != 1 || record::passes != 1 || transposition::all.count > 0) return false;
-  int row_work = 0, stored = 0;
-  for (int i = 0; i < record::instructions; ++i) {
-    const instruction& x = at(i);
-    if (x.what != kind::load && x.what != kind::compute && x.what != kind::constant && x.what != kind::store) return false;
-    row_work += x.row && x.what == kind::compute;
-    if (x.what == kind::compute && x.access >= 0) return false;
-    if (x.what == kind::store && x.row) return false;
-    if (x.access < 0) continue;
-    const in_loop role = Loop::role(x.access);
-    if (role != in_loop::carry_in && role != in_loop::carry_out) continue;
-    const program_detail::decoded_access& a = k.access[x.access];
-    if (x.row || x.is_mask || a.counting || a.type != record::lane || a.stride[last] != 1) return false;
-    stored += role == in_loop::carry_out;
-  }
-  return stored == Loop::carries && row_work <= costs::row_work_of_iterations;
-}
+struct kernel_iterations : kernel_in_blocks<Code> {
+  using base = kernel_in_blocks<Code>;
+  using typename base::element_state, typename base::kind, typename base::local_arguments, typename base::P, typename base::position, typename base::record;
+  using typename base::row_state, typename base::sums, typename base::transposition;
+  using base::at, base::k, base::lanes, base::last, base::masks_are_free, base::number_count, base::of_one_fold, base::row_phase;
+  template <part Part, int Pass = 0>
+  using those = typename base::template those<Part, Pass>;
 
-/// Whether a number that all elements share changes from iteration to iteration.
-template <class Code>
-template <class Loop>
-constexpr bool fused<Code>::varies_by_row() {
-  for (int i = 0; i < record::instructions; ++i)
-    if (at(i).row && at(i).what == kind::load && Loop::role(at(i).access) == in_loop::of_iteration) return true;
-  return false;
-}
-
-/// The number of packets of a group. Several packets hide the latency of an iteration, which depends on the results of the iteration before.
-template <class Code>
-template <class Loop>
-constexpr int fused<Code>::packets_per_iteration() {
-  constexpr std::int64_t n = k.extent[last];
-  return is_dynamic(n) ? max_packets_per_iteration : packets_per_iteration(n);
-}
-
-/// One instruction for one packet. Before the iterations (Prepares) only loads run whose values are the same in all iterations; in an iteration all other
-/// instructions run. A packet that is not Full has only the first n elements. If n is 0, it computes with element i, and stores nothing.
-template <class Code>
-template <class Loop, bool Full, bool Prepares, int I>
-TENURE_LAYER void fused<Code>::in_iteration(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& none,
-                                       const P* carried, P* next, std::int64_t i, int n) {
-  constexpr auto x = at(I);
-  constexpr in_loop role = x.access >= 0 ? Loop::role(x.access) : in_loop::fixed;
-  constexpr bool is_fixed = x.what == kind::load && role == in_loop::fixed;
-  if constexpr (Prepares != is_fixed) {
-    // This instruction runs in the other phase.
-  } else if constexpr (role == in_loop::carry_in) {
-    e.value[I] = carried[Loop::carry(x.access)];
-  } else if constexpr (role == in_loop::carry_out) {
-    next[Loop::carry(x.access)] = read<x.in[0]>(r, e);
-  } else if constexpr (Full || x.access < 0) {
-    element<0, at_choice::unknown, false, 0, I>(args, p, r, e, none, i, lanes);
-  } else {
-    const int there = x.what == kind::load && n == 0 ? 1 : n;
-    if (!masks_are_free && n == lanes) element<0, at_choice::unknown, false, 0, I>(args, p, r, e, none, i, lanes);
-    else if (masks_are_free || there > 0) element<0, at_choice::unknown, true, 0, I>(args, p, r, e, none, i, there);
-  }
-}
-
-/// All iterations for the packets from element `first` on. A row has n elements, and at least Sure of them follow.
-template <class Code>
-template <class Loop, int Sure, int... W>
-TENURE_LAYER void fused<Code>::run_packets(const local_arguments& given, const Loop& loop, std::int64_t first, std::int64_t n,
-                                           std::integer_sequence<int, W...>) {
-  constexpr int ways = static_cast<int>(sizeof...(W)), accesses = record::accesses;
-  constexpr auto is_full = [](int way) { return (way + 1) * lanes <= Sure; };
-  using row_list = those<part::row, 0>;
-  local_arguments args = given;
-  const position p{};
-  row_state r;
-  sums none;
-  element_state e[ways];
-  P carried[ways][Loop::carries + 1], next[ways][Loop::carries + 1];
-  const auto elements_of = [&](int way) {
-    const std::int64_t left = n - first - way * lanes;
-    return is_full(way) || left > lanes ? lanes : left < 0 ? 0 : static_cast<int>(left);
-  };
-  const auto first_of = [&](int way) { return elements_of(way) > 0 ? first + way * lanes : first; };
-  const auto each_of = [&]<bool Prepares, int I, int... Way>(std::bool_constant<Prepares>, std::integral_constant<int, I>, std::integer_sequence<int, Way...>)
-      __attribute__((always_inline)) {
-    (in_iteration<Loop, is_full(Way), Prepares, I>(args, p, r, e[Way], none, carried[Way], next[Way], first_of(Way), elements_of(Way)), ...);
-  };
-  constexpr auto& list = base::template selection<part::elements>::list;
-  const auto some = [&]<bool Prepares, int First, int... J>(std::bool_constant<Prepares> phase, std::integral_constant<int, First>,
-                                                            std::integer_sequence<int, J...>, auto way) __attribute__((always_inline)) {
-    (each_of(phase, std::integral_constant<int, list.at[First + J]>{}, way), ...);
-  };
-  const auto each = [&]<int... F>(auto phase, auto way, std::integer_sequence<int, F...>) __attribute__((always_inline)) {
-    (some(phase, std::integral_constant<int, F * of_one_fold>{},
-          std::make_integer_sequence<int, (list.count - F * of_one_fold < of_one_fold ? list.count - F * of_one_fold : of_one_fold)>{}, way), ...);
-  };
-  // A processor looks far enough ahead to overlap two packets that are computed one after the other. Then fewer values are alive, and fewer are
-  // spilled to memory: an LSTM of 14 numbers takes 0.95 of the time. With more packets each instruction runs for all packets in turn.
-  const auto for_all = [&](auto phase) __attribute__((always_inline)) {
-    constexpr std::make_integer_sequence<int, (list.count + of_one_fold - 1) / of_one_fold> folds{};
-    if constexpr (ways > 2) each(phase, std::integer_sequence<int, W...>{}, folds);
-    else (each(phase, std::integer_sequence<int, W>{}, folds), ...);
-  };
-  // Loads the initial carries, and stores the final ones.
-  const auto move_one = [&]<bool Loads, int Way, int A>(std::bool_constant<Loads>, std::integral_constant<int, Way>, std::integral_constant<int, A>)
-      __attribute__((always_inline)) {
-    P& packet = carried[Way][Loop::carry(A)];
-    const std::int64_t at = first_of(Way);
-    const int there = elements_of(Way);
-    if (there == lanes) {
-      if constexpr (Loads) packet = load<A, false, 0>(args, p, at, lanes);
-      else store<A, false>(args, p, packet, at, lanes);
-    } else if constexpr (Loads) {
-      packet = load<A, true, 0>(args, p, at, there > 0 ? there : 1);
-    } else if (there > 0) {
-      store<A, true>(args, p, packet, at, there);
+  template <class Loop>
+  static constexpr bool may_run_iterations() {
+    if (record::outer != 0 || record::inner != 1 || record::passes != 1 || transposition::all.count > 0) return false;
+    int row_work = 0, stored = 0;
+    for (int i = 0; i < record::instructions; ++i) {
+      const instruction& x = at(i);
+      if (x.what != kind::load && x.what != kind::compute && x.what != kind::constant && x.what != kind::store) return false;
+      row_work += x.row && x.what == kind::compute;
+      if (x.what == kind::compute && x.access >= 0) return false;
+      if (x.what == kind::store && x.row) return false;
+      if (x.access < 0) continue;
+      const in_loop role = Loop::role(x.access);
+      if (role != in_loop::carry_in && role != in_loop::carry_out) continue;
+      const program_detail::decoded_access& a = k.access[x.access];
+      if (x.row || x.is_mask || a.counting || a.type != record::lane || a.stride[last] != 1) return false;
+      stored += role == in_loop::carry_out;
     }
-  };
-  const auto move = [&]<bool Loads, int... A>(std::bool_constant<Loads> loads, std::integer_sequence<int, A...>) __attribute__((always_inline)) {
-    ([&]<int B>(std::integral_constant<int, B> access) __attribute__((always_inline)) {
-      if constexpr (Loop::role(B) == (Loads ? in_loop::carry_in : in_loop::carry_out)) (move_one(loads, std::integral_constant<int, W>{}, access), ...);
-    }(std::integral_constant<int, A>{}), ...);
-  };
-  constexpr std::make_integer_sequence<int, accesses> all_accesses{};
-  move(std::true_type{}, all_accesses);
-  if constexpr (!varies_by_row<Loop>()) row_phase(args, p, r, none, row_list{});
-  for_all(std::true_type{});
-  auto all = loop.all;  // each group of packets runs all iterations
-  all.run([&]() __attribute__((always_inline)) {
-    if (loop.position != nullptr) *loop.position = all.now;
-    if constexpr (varies_by_row<Loop>()) row_phase(args, p, r, none, row_list{});
-    for_all(std::false_type{});
-    [&]<int... C>(std::integer_sequence<int, C...>) __attribute__((always_inline)) {  // not a loop: the packets stay in registers
-      ([&]<int Way>(std::integral_constant<int, Way>) __attribute__((always_inline)) { ((carried[Way][C] = next[Way][C]), ...); }(std::integral_constant<int, W>{}), ...);
-    }(std::make_integer_sequence<int, Loop::carries>{});
-    [&]<int... A>(std::integer_sequence<int, A...>) __attribute__((always_inline)) {
-      ([&] {
-        if constexpr (Loop::role(A) == in_loop::of_iteration) args.pointer[A] = static_cast<char*>(args.pointer[A]) + loop.step[A];
-      }(), ...);
-    }(all_accesses);
-  });
-  move(std::false_type{}, all_accesses);
-}
-
-template <class Code>
-template <class Loop>
-TENURE_FLATTEN void fused<Code>::run_iterations(const kernel_arguments& given, const Loop& loop) {
-  local_arguments args;
-  for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
-  for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
-  constexpr int ways = packets_per_iteration<Loop>(), step = ways * lanes;
-  constexpr std::int64_t extent = k.extent[last];
-  const std::int64_t n = extent_of<Code, last>(args);
-  std::int64_t i = 0;
-  if constexpr (is_dynamic(extent) || extent >= step)
-    for (; i + step <= n; i += step) run_packets<Loop, step>(args, loop, i, n, std::make_integer_sequence<int, ways>{});
-  // The fewest packets that hold the remaining elements compute them (4 instead of 3 if the extent is dynamic). An empty packet takes as long as a full one.
-  if constexpr (is_dynamic(extent)) {
-    const auto rest = [&]<int Packets>(std::integral_constant<int, Packets>) __attribute__((always_inline)) {
-      run_packets<Loop, Packets / 2 * lanes + 1>(args, loop, i, n, std::make_integer_sequence<int, Packets>{});
-    };
-    const std::int64_t left = n - i;
-    if constexpr (ways == 4)
-      if (left > 2 * lanes) return rest(std::integral_constant<int, 4>{});
-    if constexpr (ways >= 2)
-      if (left > lanes) return rest(std::integral_constant<int, 2>{});
-    if constexpr (lanes > 1)
-      if (left > 0) rest(std::integral_constant<int, 1>{});
-  } else if constexpr (extent % step != 0) {
-    constexpr int left = static_cast<int>(extent % step);
-    run_packets<Loop, left>(args, loop, i, n, std::make_integer_sequence<int, packets_per_iteration(left)>{});
+    return stored == Loop::carries && row_work <= costs::row_work_of_iterations;
   }
-}
+
+  /// Whether a number that all elements share changes from iteration to iteration.
+  template <class Loop>
+  static constexpr bool varies_by_row() {
+    for (int i = 0; i < record::instructions; ++i)
+      if (at(i).row && at(i).what == kind::load && Loop::role(at(i).access) == in_loop::of_iteration) return true;
+    return false;
+  }
+
+  static constexpr int max_packets_per_iteration = lanes > 1 ? costs::packets_of_iteration : 1;
+  static constexpr int packets_per_iteration(std::int64_t elements) {
+    const std::int64_t packets = (elements + lanes - 1) / lanes;
+    return packets < 1 ? 1 : packets < costs::packets_of_iteration ? static_cast<int>(packets) : costs::packets_of_iteration;
+  }
+
+  /// The number of packets of a group. Several packets hide the latency of an iteration, which depends on the results of the iteration before.
+  template <class Loop>
+  static constexpr int packets_per_iteration() {
+    constexpr std::int64_t n = k.extent[last];
+    return is_dynamic(n) ? max_packets_per_iteration : packets_per_iteration(n);
+  }
+
+  /// One instruction for one packet. Before the iterations (Prepares) only loads run whose values are the same in all iterations; in an iteration all other
+  /// instructions run. A packet that is not Full has only the first n elements. If n is 0, it computes with element i, and stores nothing.
+  template <class Loop, bool Full, bool Prepares, int I>
+  static TENURE_LAYER void in_iteration(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& none,
+                                         const P* carried, P* next, std::int64_t i, int n) {
+    constexpr auto x = at(I);
+    constexpr in_loop role = x.access >= 0 ? Loop::role(x.access) : in_loop::fixed;
+    constexpr bool is_fixed = x.what == kind::load && role == in_loop::fixed;
+    if constexpr (Prepares != is_fixed) {
+      // This instruction runs in the other phase.
+    } else if constexpr (role == in_loop::carry_in) {
+      e.value[I] = carried[Loop::carry(x.access)];
+    } else if constexpr (role == in_loop::carry_out) {
+      next[Loop::carry(x.access)] = read<Code, x.in[0]>(r, e);
+    } else if constexpr (Full || x.access < 0) {
+      base::template element<0, at_choice::unknown, false, 0, I>(args, p, r, e, none, i, lanes);
+    } else {
+      const int there = x.what == kind::load && n == 0 ? 1 : n;
+      if (!masks_are_free && n == lanes) base::template element<0, at_choice::unknown, false, 0, I>(args, p, r, e, none, i, lanes);
+      else if (masks_are_free || there > 0) base::template element<0, at_choice::unknown, true, 0, I>(args, p, r, e, none, i, there);
+    }
+  }
+
+  /// All iterations for the packets from element `first` on. A row has n elements, and at least Sure of them follow.
+  template <class Loop, int Sure, int... W>
+  static TENURE_LAYER void run_packets(const local_arguments& given, const Loop& loop, std::int64_t first, std::int64_t n,
+                                             std::integer_sequence<int, W...>) {
+    constexpr int ways = static_cast<int>(sizeof...(W)), accesses = record::accesses;
+    constexpr auto is_full = [](int way) { return (way + 1) * lanes <= Sure; };
+    using row_list = those<part::row, 0>;
+    local_arguments args = given;
+    const position p{};
+    row_state r;
+    sums none;
+    element_state e[ways];
+    P carried[ways][Loop::carries + 1], next[ways][Loop::carries + 1];
+    const auto elements_of = [&](int way) {
+      const std::int64_t left = n - first - way * lanes;
+      return is_full(way) || left > lanes ? lanes : left < 0 ? 0 : static_cast<int>(left);
+    };
+    const auto first_of = [&](int way) { return elements_of(way) > 0 ? first + way * lanes : first; };
+    const auto each_of = [&]<bool Prepares, int I, int... Way>(std::bool_constant<Prepares>, std::integral_constant<int, I>, std::integer_sequence<int, Way...>)
+        __attribute__((always_inline)) {
+      (in_iteration<Loop, is_full(Way), Prepares, I>(args, p, r, e[Way], none, carried[Way], next[Way], first_of(Way), elements_of(Way)), ...);
+    };
+    constexpr auto& list = base::template selection<part::elements>::list;
+    const auto some = [&]<bool Prepares, int First, int... J>(std::bool_constant<Prepares> phase, std::integral_constant<int, First>,
+                                                              std::integer_sequence<int, J...>, auto way) __attribute__((always_inline)) {
+      (each_of(phase, std::integral_constant<int, list.at[First + J]>{}, way), ...);
+    };
+    const auto each = [&]<int... F>(auto phase, auto way, std::integer_sequence<int, F...>) __attribute__((always_inline)) {
+      (some(phase, std::integral_constant<int, F * of_one_fold>{},
+            std::make_integer_sequence<int, (list.count - F * of_one_fold < of_one_fold ? list.count - F * of_one_fold : of_one_fold)>{}, way), ...);
+    };
+    // A processor looks far enough ahead to overlap two packets that are computed one after the other. Then fewer values are alive, and fewer are
+    // spilled to memory: an LSTM of 14 numbers takes 0.95 of the time. With more packets each instruction runs for all packets in turn.
+    const auto for_all = [&](auto phase) __attribute__((always_inline)) {
+      constexpr std::make_integer_sequence<int, (list.count + of_one_fold - 1) / of_one_fold> folds{};
+      if constexpr (ways > 2) each(phase, std::integer_sequence<int, W...>{}, folds);
+      else (each(phase, std::integer_sequence<int, W>{}, folds), ...);
+    };
+    // Loads the initial carries, and stores the final ones.
+    const auto move_one = [&]<bool Loads, int Way, int A>(std::bool_constant<Loads>, std::integral_constant<int, Way>, std::integral_constant<int, A>)
+        __attribute__((always_inline)) {
+      P& packet = carried[Way][Loop::carry(A)];
+      const std::int64_t at = first_of(Way);
+      const int there = elements_of(Way);
+      if (there == base::lanes) {
+        if constexpr (Loads) packet = base::template load<A, false, 0>(args, p, at, base::lanes);
+        else base::template store<A, false>(args, p, packet, at, base::lanes);
+      } else if constexpr (Loads) {
+        packet = base::template load<A, true, 0>(args, p, at, there > 0 ? there : 1);
+      } else if (there > 0) {
+        base::template store<A, true>(args, p, packet, at, there);
+      }
+    };
+    const auto move = [&]<bool Loads, int... A>(std::bool_constant<Loads> loads, std::integer_sequence<int, A...>) __attribute__((always_inline)) {
+      ([&]<int B>(std::integral_constant<int, B> access) __attribute__((always_inline)) {
+        if constexpr (Loop::role(B) == (Loads ? in_loop::carry_in : in_loop::carry_out)) (move_one(loads, std::integral_constant<int, W>{}, access), ...);
+      }(std::integral_constant<int, A>{}), ...);
+    };
+    constexpr std::make_integer_sequence<int, accesses> all_accesses{};
+    move(std::true_type{}, all_accesses);
+    if constexpr (!varies_by_row<Loop>()) row_phase(args, p, r, none, row_list{});
+    for_all(std::true_type{});
+    auto all = loop.all;  // each group of packets runs all iterations
+    all.run([&]() __attribute__((always_inline)) {
+      if (loop.position != nullptr) *loop.position = all.now;
+      if constexpr (varies_by_row<Loop>()) row_phase(args, p, r, none, row_list{});
+      for_all(std::false_type{});
+      [&]<int... C>(std::integer_sequence<int, C...>) __attribute__((always_inline)) {  // not a loop: the packets stay in registers
+        ([&]<int Way>(std::integral_constant<int, Way>) __attribute__((always_inline)) {
+          ((carried[Way][C] = next[Way][C]), ...);
+        }(std::integral_constant<int, W>{}), ...);
+      }(std::make_integer_sequence<int, Loop::carries>{});
+      [&]<int... A>(std::integer_sequence<int, A...>) __attribute__((always_inline)) {
+        ([&] {
+          if constexpr (Loop::role(A) == in_loop::of_iteration) args.pointer[A] = static_cast<char*>(args.pointer[A]) + loop.step[A];
+        }(), ...);
+      }(all_accesses);
+    });
+    move(std::false_type{}, all_accesses);
+  }
+
+  template <class Loop>
+  TENURE_FLATTEN static void run_iterations(const kernel_arguments& given, const Loop& loop) {
+    local_arguments args;
+    for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
+    for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
+    constexpr int ways = packets_per_iteration<Loop>(), step = ways * lanes;
+    constexpr std::int64_t extent = k.extent[last];
+    const std::int64_t n = extent_of<Code, last>(args);
+    std::int64_t i = 0;
+    if constexpr (is_dynamic(extent) || extent >= step)
+      for (; i + step <= n; i += step) run_packets<Loop, step>(args, loop, i, n, std::make_integer_sequence<int, ways>{});
+    // The fewest packets that hold the remaining elements compute them (4 instead of 3 if the extent is dynamic). An empty packet takes as long as a full one.
+    if constexpr (is_dynamic(extent)) {
+      const auto rest = [&]<int Packets>(std::integral_constant<int, Packets>) __attribute__((always_inline)) {
+        run_packets<Loop, Packets / 2 * lanes + 1>(args, loop, i, n, std::make_integer_sequence<int, Packets>{});
+      };
+      const std::int64_t left = n - i;
+      if constexpr (ways == 4)
+        if (left > 2 * lanes) return rest(std::integral_constant<int, 4>{});
+      if constexpr (ways >= 2)
+        if (left > lanes) return rest(std::integral_constant<int, 2>{});
+      if constexpr (lanes > 1)
+        if (left > 0) rest(std::integral_constant<int, 1>{});
+    } else if constexpr (extent % step != 0) {
+      constexpr int left = static_cast<int>(extent % step);
+      run_packets<Loop, left>(args, loop, i, n, std::make_integer_sequence<int, packets_per_iteration(left)>{});
+    }
+  }
+};
 
 }  // namespace tenure::cpu_backend
 TENURE_WARNINGS_ON
