@@ -5,6 +5,7 @@
     scripts/mutate.py [-n 20] [--seed 1] [--jobs 1] [--cxx g++] include/tenure/passes
     scripts/mutate.py --list include/tenure/passes       # every mutation there, without running one
     scripts/mutate.py --only <name> ...                  # this one again, by the name that is printed
+    scripts/mutate.py --only <name> --tests laws/qr ...  # against a test of your choice, which saves the time of the nearest
 
 A mistake is called a mutant: a comparison turned round, one more or less, a dropped condition or statement, swapped operands. Each is
 built in a scratch copy of the headers, against the test files that include its header, until one is red: those first that share most words
@@ -252,7 +253,7 @@ def run(what, seconds, **more):
 
 def judge(copy, header, options, main):
     """("lives" | "killed", by what, the first lines of the red test)"""
-    for test in tests_for(header):
+    for test in options.tests.split(",") if options.tests else tests_for(header):
         if test.startswith("fail/"):
             cases = sorted((root / "tests/compile_fail").glob(test.removeprefix("fail/") + ".cpp"))
             assert cases, f"no must-not-compile test is named {test}"
@@ -289,6 +290,7 @@ def main():
     parser.add_argument("--cxx", default="g++")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--only", action="append", default=[], help="a mutant by its name")
+    parser.add_argument("--tests", help="the tests that it meets, in place of the nearest: laws/qr,fail/debug_nans_traced")
     options = parser.parse_args()
 
     headers = sorted({h.resolve() for p in options.paths for h in (p.rglob("*.hpp") if p.is_dir() else [p])})
