@@ -278,9 +278,7 @@ class batching {
     return results;
   }
 
-  constexpr values while_loop(const ir::control_flow& c, const values& operands, flow m) {
-    if (m.condition)
-      for (int i = 0; i < c.carries; ++i) m.results[i] = m.inputs(0)[i] = m.inputs(1)[i] = 1;
+  constexpr values while_loop(const ir::control_flow& c, const values& operands, const flow& m) {
     ids all = carried(c, operands, m);
     const int of_step = c.carries + c.captures[0];
     const bool counts_each = c.counts_iterations && m.condition;  // the trip counts of the samples are one more carry
