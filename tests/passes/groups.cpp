@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSL-1.0
+// Into which blocks of rows a group is cut, computed by hand from the numbers in costs.hpp, and which loops may refuse an index.
+#include "../catch.hpp"
+
+#include <cstdint>
+
+#include <tenure/ir/graph.hpp>
+#include <tenure/ops/derivative.hpp>
+#include <tenure/passes/groups.hpp>
+
+using namespace tenure;
+using passes::row_cut;
+
+namespace {
+
+/// A group of doubles with products over its rows. Each product reads two rows of 64 elements.
+passes::row_group group(int products, bool shares_factor = false) {
+  passes::row_group e;
+  e.consumer_count = products;
+  for (int i = 0; i < products; ++i) e.consumers[i] = {.shares_factor = shares_factor, .row = {64, 0}, .other_row = {64, 0}};
+  return e;
+}
+void check(const row_cut& found, std::int64_t rows_of_block, std::int64_t rows_at_once, bool has_consumers) {
+  CHECK(found.rows_of_block == rows_of_block);
+  CHECK(found.rows_at_once == rows_at_once);
+  CHECK(found.has_consumers == has_consumers);
+}
+row_cut cut(const passes::row_group& e, std::int64_t m, std::int64_t n, std::int64_t k) { return passes::cut_of_rows(e, m, n, k, 8, 3, nullptr); }
+
+/// A loop that adds indices to a carry. The indices are an argument, or the body computes them.
+bool loop_may_refuse(bool body_computes_indices) {
+  ir::builder g;
+  const ops::value start{g, g.input(dtype::int64, {})}, indices{g, g.input(dtype::int64, {1, {4}})};
+  if (!body_computes_indices) g.check_bound({indices.id, 9, "pick"});
+  const ir::node_id first = g.count();
+  const ops::value carry{g, g.body_input(dtype::int64, g.intern({}))};
+  const ops::value read = body_computes_indices ? indices + indices : indices;
+  if (body_computes_indices) g.check_bound({read.id, 9, "pick"});
+  ir::array<ir::node_id> inputs, outputs, operands;
+  inputs.push_back(carry.id);
+  outputs.push_back((carry + ops::reduced(read, 1, ir::reduction::sum)).id);
+  operands.push_back(start.id);
+  const int body = g.outline(first, inputs, outputs, operands);
+  const ir::node_id loop = g.add_control_flow({.what = ir::control_flow::kind::scan, .carries = 1, .captures = {1, 0}, .bodies = {body, -1}, .length = 3}, operands);
+  g.output(g.result(loop, 0));
+  return passes::may_refuse(g.view(), g.view().control_flow_of(g[loop]));
+}
+
+}  // namespace
+
+TEST_CASE("a block has the rows that stay in the cache: of the product, and of the matrices that products over the rows read") {
+  check(cut(group(0), 4096, 64, 64), 512, 512, false);       // a quarter of a megabyte of rows of the product
+  check(cut(group(1), 4096, 64, 64), 128, 128, true);        // rows of 64 + 64 + 64 + 64 elements are read twice
+  check(cut(group(1, true), 4096, 64, 64), 160, 160, true);  // 64 + 64 + 64: 170 rows, in whole units of 32
+  check(cut(group(2), 4096, 64, 64), 64, 64, true);          // 85 rows
+  auto sums = group(1);
+  sums.reduces = true;
+  check(cut(sums, 65536, 64, 64), 512, 128, true);  // at most 128 blocks, each of four rounds
+}
+
+TEST_CASE("no blocks for few rows, few bytes or an empty product") {
+  check(cut(group(1), 63, 4096, 64), 0, 0, false);
+  check(cut(group(0), 2047, 64, 64), 0, 0, false);
+  check(cut(group(1), 65536, 0, 64), 0, 0, false);
+  check(cut(group(1), 65536, 64, 0), 0, 0, false);
+}
+
+TEST_CASE("a loop may refuse indices that its body computes, and not those that are checked before it") {
+  CHECK(loop_may_refuse(true));
+  CHECK_FALSE(loop_may_refuse(false));
+}
