@@ -219,6 +219,17 @@ std::filesystem::path new_file(const char* extension) {
 
 }  // namespace
 
+TEST_CASE("the drawing has an arrow between two cards where values go from one to the other") {
+  const tn::detail::picture p = picture_of(step_plan{});
+  const std::string dot = tn::to_dot(step_plan{});
+  for (std::size_t from = 0; from < p.cards.size(); ++from)
+    for (std::size_t to = 0; to < p.cards.size(); ++to) {
+      const std::string arrow = "n" + std::to_string(from) + " -> n" + std::to_string(to) + " [";
+      CAPTURE(arrow);
+      CHECK(count(dot, arrow) == (values_between(p.cards[to], static_cast<int>(from)).empty() ? 0 : 1));
+    }
+}
+
 TEST_CASE("Graphviz reads the drawing") {
   const std::string dot = tn::to_dot(step_plan{}, {.arguments = {"a<b>&\"c\""}});
   CHECK(dot.find("a&lt;b&gt;&amp;&quot;c&quot;.first.w") != std::string::npos);
