@@ -134,6 +134,7 @@ def main():
     sources |= {"pendulum_200": pendulum}  # at most 2 s over the headers with g++
     sources |= {f"lstm_{n}": lstm.format(steps=n) for n in given.steps}
     sources |= {f"gpt_{n}": language_model.format(layers=n) for n in given.layers}
+    sources |= {p.stem: p for p in sorted((root / "bench" / "compile" / "programs").glob("*.cpp"))}
     if not given.no_examples:
         sources |= {f"example_{p.stem}": p for p in sorted((root / "examples").glob("*.cpp"))}
     sources = {name: source for name, source in sources.items() if re.search(given.only, name)}
