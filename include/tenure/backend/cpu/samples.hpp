@@ -41,10 +41,11 @@ class samples {
   constexpr std::int64_t tasks() const { return in_lanes_ ? (count_ + lanes - 1) / lanes : count_; }
   /// Whether it is one sample, so small that its elements stay in registers.
   constexpr bool fits_registers() const {
-    bool fits = batch_ == 0 && sizes_[0] <= costs::sample_rows && elements(true) + (Record::result_begins_as < 0 ? 0 : size_[Record::result_begins_as]) <= costs::sample_numbers;
+    bool fits = batch_ == 0 && sizes_[0] <= costs::sample_rows;
+    std::int64_t numbers = elements(true);
+    for (int k = 0; k < operands; ++k) fits = fits && operation_.in[k].rank <= 2, numbers += is_given(k) ? 0 : size_[k];
     for (int l = 0; l < Record::takes.letters(); ++l) fits = fits && sizes_[l] <= costs::sample_extent;
-    for (int k = 0; k < operands; ++k) fits = fits && operation_.in[k].rank <= 2;
-    return fits;
+    return fits && numbers <= costs::sample_numbers;
   }
   constexpr std::int64_t work() const { return count_ * (Record::flops_of_sample(sizes_) + elements(true)); }
   /// The blocks of work, of some microseconds each. A step of less work is one block.
