@@ -21,10 +21,18 @@ constexpr operand_view row_major(operand_view v) {
   for (int d = v.rank - 1; d >= 0; size *= v.extent[d--]) v.stride[d] = size;
   return v;
 }
-constexpr std::int64_t elements_of(const operand_view& v) {
+constexpr std::int64_t elements_along(const operand_view& v, int first, int last) {
   std::int64_t n = 1;
-  for (int d = 0; d < v.rank; ++d) n *= v.extent[d];
+  for (int d = first; d < last; ++d) n *= v.extent[d];
   return n;
+}
+constexpr std::int64_t elements_of(const operand_view& v) { return elements_along(v, 0, v.rank); }
+/// Whether the elements along the axes first ... last - 1 are contiguous, in row-major order.
+constexpr bool is_dense(const operand_view& v, int first, int last) {
+  std::int64_t step = 1;
+  for (int d = last - 1; d >= first; step *= v.extent[d--])
+    if (v.extent[d] != 1 && v.stride[d] != step) return false;
+  return true;
 }
 
 /// A step that is not a fused kernel, with all fields of its node. The encoder writes these fields as numbers (encode_opaque). Only this

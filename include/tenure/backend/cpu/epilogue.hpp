@@ -86,28 +86,19 @@ template <class T, class Program, class Bind>
 int run_epilogue(int s, const call_memory& m, const pointed_step& product, const passes::row_cut& cut, void (*kernel)(const kernel_arguments&), kernel_arguments next, const Bind& bind) {
   constexpr auto& tables = Program::tables;
   const program_detail::bound_step& after = tables.steps[s + 1];
-  const passes::kernel& shape = tables.kernels[after.kernel];
   const passes::row_group& e = Program::groups.at[s];
   const opaque_operation& operation = product.operation;
   const operand_view &a = operation.in[0], &b = operation.in[1];
   const std::int64_t rows = a.extent[0], n = b.extent[1], k = a.extent[1];
 
   // The memory of the product, and of all accesses of the kernel to other buffers.
-  byte_range memory[64 + 3] = {{product.pointer[0], a.extent, a.stride, 2, sizeof(T)},
-                               {product.pointer[1], b.extent, b.stride, 2, sizeof(T)},
-                               {product.pointer[2], operation.out.extent, operation.out.stride, 2, sizeof(T)}};
+  byte_range memory[64 + 3] = {{product.pointer[0], a, sizeof(T)}, {product.pointer[1], b, sizeof(T)}, {product.pointer[2], operation.out, sizeof(T)}};
   const byte_range &left = memory[0], &right = memory[1];
   int count = 3, access[64 + 3] = {-1, -1, -1};
   for (int i = 0; i < after.binding_count; ++i) {
     if ((e.accesses >> i & 1) || tables.bindings[after.first_binding + i].buffer < 0) continue;
-    const passes::access& x = Program::plan.accesses[after.first_binding + i];
-    std::int64_t extent[max_rank], stride[max_rank];
-    for (int d = 0; d < shape.outer + shape.inner; ++d) {
-      extent[d] = passes::value_of(shape.extent[d], m.symbols);
-      stride[d] = passes::value_of(Program::plan.strides[x.strides][d], m.symbols);
-    }
     access[count] = i;
-    memory[count++] = byte_range(next.pointer[i], extent, stride, shape.outer + shape.inner, size_of(x.type));
+    memory[count++] = program_detail::memory_of_access<Program>(s + 1, i, next.pointer[i], m.symbols);
   }
   bool overwrites = e.overwritten_by >= 0, spoils_factor = false;
   for (int i = 3; i < count; ++i) {

@@ -38,17 +38,7 @@ class waiting_gathers {
     const program_detail::bound_step& bound = Program::tables.steps[s];
     const opaque_operation::operand &table = gather.operation.in[0], &indices = gather.operation.in[1];
     const std::int64_t count = elements_of(indices), length = elements_along(table, 1, table.rank), bytes = size_of(bound.type);
-    if (count * length * bytes < passes::costs::waiting_gather_bytes || !is_dense(table, 1, table.rank) || !is_dense(indices, 0, indices.rank)) return false;
-    const byte_range of_table(gather.pointer[0], table.extent, table.stride, table.rank, bytes);
-    const byte_range of_indices(gather.pointer[1], indices.extent, indices.stride, indices.rank, size_of(indices.type));
-    for (int b = 0; b < Program::buffer_count; ++b) {
-      const passes::buffer& result = Program::tables.buffers[b];
-      if (result.where != passes::buffer::place::result) continue;
-      const std::int64_t elements = passes::value_of(result.elements, m.symbols), next = 1;
-      if (elements == 0) continue;
-      const byte_range written(m.results[result.index], &elements, &next, 1, size_of(result.type));
-      if (written.meets(of_table) || written.meets(of_indices)) return false;
-    }
+    if (count * length * bytes < passes::costs::waiting_gather_bytes || !program_detail::may_wait<Program>(m, gather.operation, gather.pointer)) return false;
     waiting& w = waiting_[count_++];
     w.rows = {gather.pointer[0], gather.pointer[1], indices.type, table.stride[0], length};
     w.reader = Program::groups.at[s].kernel;

@@ -89,7 +89,7 @@ void scatter_rows(T* table, std::int64_t step, const Index* rows, std::int64_t c
 
 /// Throws index_error if an index is not in [0, extent).
 inline void check_indices(const ir::bound& b, dtype type, const void* indices, const operand_view& v, std::int64_t extent) {
-  if (detail::is_dense(v, 0, v.rank)) {  // one test for all
+  if (is_dense(v, 0, v.rank)) {  // one test for all
     bool outside = false;
     detail::visit_indices(type, indices, [&](const auto* index) { outside = detail::any_outside(index, elements_of(v), extent); });
     if (!outside) return;
@@ -137,9 +137,8 @@ struct step<Op, T> : step_without_memory {
     T* out = static_cast<T*>(p[of_result]);
     if constexpr (Op == ir::opcode::scatter) std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(elements_of(n.out)) * sizeof(T));
     if constexpr (Op == ir::opcode::index_add) copy_changed<T>(n.in[1], p[1], n.out, out);
-    using detail::is_dense;
     if (is_dense(table, axis + 1, table.rank) && is_dense(many, axis, many.rank) && is_dense(indices, 0, indices.rank)) {  // whole rows
-      const std::int64_t count = elements_of(indices), length = detail::elements_along(table, axis + 1, table.rank);
+      const std::int64_t count = elements_of(indices), length = elements_along(table, axis + 1, table.rank);
       detail::visit_indices(index_type, index_data, [&](const auto* index) {
         detail::for_each_index(axis, table.extent, table.stride, many.stride, [&](std::int64_t t, std::int64_t m) {
           if constexpr (Adds) detail::scatter_rows(out + t, table.stride[axis], index, count, length, static_cast<const T*>(p[of_updates]) + m);
@@ -200,7 +199,6 @@ struct single_position {
   constexpr bool is_one_row() const { return length > 0 && rows == 1; }
 };
 constexpr single_position single_position_of(ir::opcode op, const opaque_operation& n) {
-  using detail::elements_along, detail::is_dense;
   if (op == ir::opcode::check) return {elements_of(n.in[0]) == 1 ? 1 : 0};
   const bool reads = op == ir::opcode::gather;
   if (!reads && op != ir::opcode::update && op != ir::opcode::index_add) return {};

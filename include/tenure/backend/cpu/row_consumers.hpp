@@ -4,25 +4,13 @@
 #pragma once
 
 #include <tenure/backend/cpu/products.hpp>
-#include <tenure/program/bind.hpp>
-#include <tenure/tensor/memory_range.hpp>
+#include <tenure/program/group_memory.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 namespace detail {
 
-/// The bytes from the first to the last element of a strided operand, whose strides may be negative.
-struct byte_range : tenure::detail::memory_range {
-  byte_range() = default;
-  byte_range(const void* data, const std::int64_t* extent, const std::int64_t* stride, int rank, std::int64_t element_size) {
-    std::int64_t low = 0, high = 0;
-    for (int d = 0; d < rank; ++d) (stride[d] < 0 ? low : high) += (extent[d] - 1) * stride[d];
-    const auto at = [&](std::int64_t elements) {
-      return reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(elements * element_size));
-    };
-    first = at(low), last = at(high + 1);
-  }
-};
+using program_detail::byte_range;
 
 /// A product to whose sums a few rows at a time are added. `factor` is the number of the factor that has the rows (see product_over_rows).
 template <class T>
@@ -37,7 +25,7 @@ struct growing_product {
   growing_product(const opaque_operation& sums, void* const* pointer, int factor_of_rows)
       : m(sums.out.extent[0]), n(sums.out.extent[1]), a{static_cast<const T*>(pointer[0]), sums.in[0].stride[0], sums.in[0].stride[1]},
         b{static_cast<const T*>(pointer[1]), sums.in[1].stride[0], sums.in[1].stride[1]}, c(static_cast<T*>(pointer[2])), factor(factor_of_rows),
-        written(c, sums.out.extent, sums.out.stride, 2, sizeof(T)), other(pointer[1 - factor_of_rows], sums.in[1 - factor_of_rows].extent, sums.in[1 - factor_of_rows].stride, 2, sizeof(T)) {}
+        written(c, sums.out, sizeof(T)), other(pointer[1 - factor_of_rows], sums.in[1 - factor_of_rows], sizeof(T)) {}
 
   static void consume(const void* context, std::int64_t first, std::int64_t count, const void* rows) {
     const growing_product& p = *static_cast<const growing_product*>(context);

@@ -47,13 +47,6 @@ TENURE_INLINE void copy_row(const T* from, T* to, std::int64_t length) {
   else for (std::int64_t j = 0; j < length; ++j) to[j] = from[j];
 }
 
-/// Whether the elements along the axes first ... last - 1 are contiguous, in row-major order.
-constexpr bool is_dense(const operand_view& v, int first, int last) {
-  std::int64_t step = 1;
-  for (int d = last - 1; d >= first; step *= v.extent[d--])
-    if (v.extent[d] != 1 && v.stride[d] != step) return false;
-  return true;
-}
 /// The elements of memory from one index of the axes before `last` to the next, or 0 if this distance varies.
 constexpr std::int64_t step_over(const operand_view& v, int last) {
   std::int64_t step = 0, next = 0;
@@ -66,11 +59,6 @@ constexpr std::int64_t step_over(const operand_view& v, int last) {
     is_first = false;
   }
   return step;
-}
-constexpr std::int64_t elements_along(const operand_view& v, int first, int last) {
-  std::int64_t n = 1;
-  for (int d = first; d < last; ++d) n *= v.extent[d];
-  return n;
 }
 
 template <class T>
