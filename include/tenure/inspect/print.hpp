@@ -14,22 +14,27 @@ namespace TENURE_NAMESPACE {
 
 namespace detail {
 
-/// Says which rows a step of a group reads (passes/groups.hpp), for a backend that runs the steps of the group together.
+/// Says which rows a step of a group reads (passes/groups.hpp), for a backend that runs steps of the group together: on a few rows at a time, or in one launch.
 template <class Program, class Device>
 void print_group(passes::writer& out, int s) {
-  if constexpr (requires { backend<Device>::template runs_together<Program>(passes::row_group{}); }) {
-    std::string steps;
-    std::int64_t rows = 0;
-    for (int p = 0; p < s; ++p) {
-      const passes::row_group& group = Program::groups.at[p];
-      if (!backend<Device>::template runs_together<Program>(group)) continue;
-      if (group.is_of_product() && group.kernel < s && s <= group.kernel + group.consumer_count) out << ", adds up the rows of step " << group.kernel;
-      if (group.kernel != s) continue;
-      steps += (steps.empty() ? "" : ", ") + std::to_string(p);
-      rows = group.rows_at_once;
-    }
-    if (!steps.empty()) out << ", on " << (rows > 0 ? std::to_string(rows) : "a few") << " rows of step " << steps << " at a time" << (rows > 0 ? "" : ", if these are large");
+  constexpr bool in_blocks = requires { backend<Device>::template runs_together<Program>(passes::row_group{}); };
+  constexpr bool in_reader = requires { backend<Device>::template runs_in_reader<Program>(0); };
+  std::string steps;
+  std::int64_t rows = 0;
+  for (int p = 0; p < s; ++p) {
+    const passes::row_group& group = Program::groups.at[p];
+    bool obeys = false;
+    if constexpr (in_blocks) obeys = backend<Device>::template runs_together<Program>(group);
+    if constexpr (in_reader) obeys = backend<Device>::template runs_in_reader<Program>(p);
+    if (!obeys) continue;
+    if (in_blocks && group.is_of_product() && group.kernel < s && s <= group.kernel + group.consumer_count) out << ", adds up the rows of step " << group.kernel;
+    if (group.kernel != s) continue;
+    steps += (steps.empty() ? "" : ", ") + std::to_string(p);
+    rows = group.rows_at_once;
   }
+  if (steps.empty()) return;
+  if (in_reader) out << ", in one launch with step " << steps;
+  else out << ", on " << (rows > 0 ? std::to_string(rows) : "a few") << " rows of step " << steps << " at a time" << (rows > 0 ? "" : ", if these are large");
 }
 
 }  // namespace detail

@@ -54,17 +54,17 @@ class device_block {
 
 // The type of the arguments contains all that the signature needs, because g++ compiles the signature before the code of a name
 // is defined.
-template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
-__global__ void __launch_bounds__(max_threads) fused_kernel(const __grid_constant__ fused_arguments<T, Pointers, Numbers> args) {
-  using kernel = fused<code_name<A, B>>;
+template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers, std::uint64_t... Sources>
+__global__ void __launch_bounds__(max_threads) fused_kernel(const __grid_constant__ fused_arguments<T, Pointers, Numbers, sources<Sources...>> args) {
+  using kernel = fused<code_name<A, B, Sources...>>;
   extern __shared__ uint4 shared[];
   device_block block(shared);
   kernel::run(block, args);
 }
 
-template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
-__global__ void __launch_bounds__(max_threads) fold_kernel(const __grid_constant__ fused_arguments<T, Pointers, Numbers> args) {
-  using kernel = fused<code_name<A, B>>;
+template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers, std::uint64_t... Sources>
+__global__ void __launch_bounds__(max_threads) fold_kernel(const __grid_constant__ fused_arguments<T, Pointers, Numbers, sources<Sources...>> args) {
+  using kernel = fused<code_name<A, B, Sources...>>;
   extern __shared__ uint4 shared[];
   device_block block(shared);
   kernel::fold_columns(block, args);
@@ -77,19 +77,19 @@ __global__ void __launch_bounds__(max_threads) element_kernel(const __grid_const
 }
 
 /// Launches the fused kernel. `max_shared` is the shared_bytes of the device_limits from which the shape was computed.
-template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
-void launch(code_name<A, B>, const fused_arguments<T, Pointers, Numbers>& args, int max_shared, cudaStream_t stream) {
+template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers, std::uint64_t... Sources>
+void launch(code_name<A, B, Sources...>, const fused_arguments<T, Pointers, Numbers, sources<Sources...>>& args, int max_shared, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(args.shape.blocks()), threads = static_cast<unsigned>(args.shape.threads);
-  using kernel = fused<code_name<A, B>>;
+  using kernel = fused<code_name<A, B, Sources...>>;
   const std::int64_t shared = kernel::shared_bytes(args.shape);
   if constexpr (kernel::kept_rows + kernel::column_sums > 0)
     if (shared > device_limits{}.shared_bytes)  // if this call fails, the launch fails too and reports it
-      cudaFuncSetAttribute(fused_kernel<A, B, T, Pointers, Numbers>, cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared);
+      cudaFuncSetAttribute(fused_kernel<A, B, T, Pointers, Numbers, Sources...>, cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared);
   fused_kernel<A, B><<<blocks, threads, static_cast<std::size_t>(shared), stream>>>(args);
 }
-template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
-void launch_fold(code_name<A, B>, const fused_arguments<T, Pointers, Numbers>& args, cudaStream_t stream) {
-  using kernel = fused<code_name<A, B>>;
+template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers, std::uint64_t... Sources>
+void launch_fold(code_name<A, B, Sources...>, const fused_arguments<T, Pointers, Numbers, sources<Sources...>>& args, cudaStream_t stream) {
+  using kernel = fused<code_name<A, B, Sources...>>;
   const auto blocks = static_cast<unsigned>(kernel::fold_blocks(args.shape));
   if (blocks > 0) fold_kernel<A, B><<<blocks, max_threads, kernel::fold_bytes, stream>>>(args);
 }

@@ -16,8 +16,8 @@ struct code_hash {
   friend constexpr auto code_of(code_hash, T);
 };
 
-/// The name of the code whose words have this hash of 128 bits.
-template <std::uint64_t First, std::uint64_t Second>
+/// The name of the code whose words have this hash of 128 bits. A kernel that reads rows of other steps also has the words of its sources (fused/sources.hpp).
+template <std::uint64_t First, std::uint64_t Second, std::uint64_t... Sources>
 struct code_name {
   static constexpr auto& word = decltype(code_of(code_hash<First, Second>{}, 0))::word;
 };

@@ -46,16 +46,6 @@ struct walk {
   }
 };
 
-/// A tensor of indices, which may be int32 or int64.
-struct index_source {
-  const void* first;
-  bool is_short;
-
-  TENURE_KERNEL_INLINE std::int64_t operator[](std::int64_t i) const {
-    return is_short ? static_cast<const std::int32_t*>(first)[i] : static_cast<const std::int64_t*>(first)[i];
-  }
-};
-
 /// Writes i to element i: the positions of the iterations of a loop.
 struct write_position {
   std::int64_t* to;
@@ -241,9 +231,7 @@ struct product_element {
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
     const auto at = space.at(i);
-    T sum{};
-    for (std::int64_t k = 0; k < inner; ++k) sum = math::fma(a[at.of[0] + k * a_stride], b[at.of[1] + k * b_stride], sum);
-    c[at.of[2]] = sum;
+    c[at.of[2]] = sum_of_products(a + at.of[0], a_stride, b + at.of[1], b_stride, inner);
   }
 };
 

@@ -36,6 +36,11 @@ int main() {
   const auto normed = norm(x, row, row);
   constexpr auto named = tn::compile([](auto a, auto i) { return gather(a, i) + gather(a, i * 2); });
   const auto picked = named(on_gpu<float, 64, 3>(), labels);
+  // Rows that a kernel looks up by index, and a product of three terms that it computes.
+  constexpr auto looked_up = tn::compile([](auto a, auto i) { return tn::vmap([](auto r) { return tn::stack(r.at(0) * r.at(2), r.at(1) + r.at(0)); })(gather(a, i)); });
+  const auto found = looked_up(on_gpu<float, 64, 3>(), labels);
+  constexpr auto layer = tn::compile([](auto a, auto w) { return relu(matmul(a, w)); });
+  const auto hidden = layer(on_gpu<float, 8192, 3>(), on_gpu<float, 3, 64>());
   constexpr auto joined = tn::compile([](auto a) { return tn::pad<0, 2>(tn::concat<1>(a, a)); });
   const auto padded = joined(wide);
 

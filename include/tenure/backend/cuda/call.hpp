@@ -33,6 +33,10 @@ struct backend<cuda_device> {
     cuda_backend::run<Program>(device, arguments, results, symbols, before_writing);
   }
 
+  /// Whether step s runs inside the kernel that reads its rows (passes/groups.hpp), if the memory of the call allows it. Printed plans show this.
+  template <class Program>
+  static constexpr bool runs_in_reader(int s) { return cuda_backend::waiting<Program>.at[s]; }
+
   /// The device memory that a call of a static program allocates and frees again.
   template <class Program>
   static constexpr std::int64_t workspace_bytes() { return cuda_backend::workspace_bytes<Program, cuda_backend::gpu>(); }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include <tenure/backend/cuda/groups.hpp>
 #include <tenure/backend/cuda/steps.hpp>
 #include <tenure/kernels/fused.hpp>
 #include <tenure/kernels/name.hpp>
@@ -52,14 +53,20 @@ class device_memory {
 };
 
 template <class Device, class Name>
-void run_fused(Device& device, void* const* pointers, const std::int64_t* numbers, void* scratch) {
+void run_fused(Device& device, void* const* pointers, const std::int64_t* numbers, void* scratch, const kernels::sources_of<Name>& sources) {
   using kernel = kernels::fused<Name>;
   const kernels::geometry g = kernel::shape_of(numbers, device.limits());
-  const auto args = kernel::bind(pointers, numbers, g, scratch);
+  auto args = kernel::bind(pointers, numbers, g, scratch);
+  static_cast<kernels::sources_of<Name>&>(args) = sources;
   if (const std::int64_t bytes = kernel::counter_bytes(g); bytes > 0) device.zero(args.arrived, bytes);
   device.launch(Name{}, args);
   if constexpr (kernel::column_sums > 0)
     if (kernel::leaves_table(g)) device.launch_fold(Name{}, args);
+}
+
+template <class Device, class Name>
+void run_alone(Device& device, void* const* pointers, const std::int64_t* numbers, void* scratch) {
+  run_fused<Device, Name>(device, pointers, numbers, scratch, {});
 }
 
 template <class Name>
@@ -74,7 +81,14 @@ struct kernel_table;
 template <class Program, class Device, int... K>
 struct kernel_table<Program, Device, std::integer_sequence<int, K...>> {
   using function = void (*)(Device&, void* const*, const std::int64_t*, void*);
-  static constexpr function at[sizeof...(K) + 1] = {&run_fused<Device, kernels::name_of<typename Program::template code_of<K>>>..., nullptr};
+  /// Null if all steps of kernel I read rows of steps that may wait: run_reader() runs them.
+  template <int I>
+  static constexpr function function_of() {
+    using name = kernels::name_of<typename Program::template code_of<I>>;
+    if constexpr (waiting<Program>.runs_alone(I)) return &run_alone<Device, name>;
+    else return nullptr;
+  }
+  static constexpr function at[sizeof...(K) + 1] = {function_of<K>()..., nullptr};
 };
 
 template <class Program, class Indices>
@@ -170,6 +184,17 @@ struct iterations_on_device {
   }
 };
 
+/// Runs step i, if it is a kernel that reads rows of steps that may wait.
+template <class Program, class Device, int... J>
+bool run_reader(Device& device, int i, const call_memory& m, const memory_plan<Program, Device>& plan, void** pointer, void* scratch, std::integer_sequence<int, J...>) {
+  const auto runs = [&]<int T>(std::integral_constant<int, T>) {
+    using reads = reader<Program, T>;
+    if (i == T) run_fused<Device, typename reads::name>(device, pointer, plan.steps.numbers_of(Program::tables.steps[T]), scratch, reads::sources_of(m, plan, pointer));
+    return i == T;
+  };
+  return (runs(std::integral_constant<int, waiting<Program>.reader[J]>{}) || ...);
+}
+
 /// Enqueues the steps of a call on the device. The memory has the size that the plan computes.
 template <class Program, class Device, class BeforeWriting>
 void run_steps(Device& device, const call_memory& m, const memory_plan<Program, Device>& plan, const BeforeWriting& before_writing) {
@@ -184,6 +209,10 @@ void run_steps(Device& device, const call_memory& m, const memory_plan<Program, 
       if (i == checked) before_writing();
     const bound_step& s = tables.steps[i];
     for (int j = 0; j < s.binding_count; ++j) pointer[j] = program_detail::pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
+    if constexpr (waiting<Program>.readers > 0) {
+      if (waiting<Program>.at[i] && waits<Program>(i, m, plan, pointer)) continue;
+      if (run_reader<Program>(device, i, m, plan, pointer, scratch, std::make_integer_sequence<int, waiting<Program>.readers>{})) continue;
+    }
     if (s.is_fused()) {
       kernels[s.kernel](device, pointer, plan.steps.numbers_of(s), scratch);
     } else if (s.control_flow >= 0) {

@@ -10,7 +10,7 @@ template <class Code>
 template <int Pass>
 TENURE_KERNEL_INLINE void fused<Code>::elements(const arguments& args, thread_state& t, const place& p) {
   packet_state e;
-  [&]<int... I>(std::integer_sequence<int, I...>) { (read<I>(args, p, e), ...); }(those<part::loads, Pass>{});
+  [&]<int... I>(std::integer_sequence<int, I...>) { (read<I>(args, t, p, e), ...); }(those<part::loads, Pass>{});
   [&]<int... L>(std::integer_sequence<int, L...>) { (lane(t, p, e, L, those<part::computes, Pass>{}), ...); }(std::make_integer_sequence<int, lanes>{});
   [&]<int... I>(std::integer_sequence<int, I...>) { (write<I>(args, t, p, e), ...); }(those<part::stores, Pass>{});
 }
@@ -28,8 +28,15 @@ TENURE_KERNEL_INLINE void fused<Code>::lane(thread_state& t, const place& p, pac
 }
 
 template <class Code>
+template <int I, class From>
+TENURE_KERNEL_INLINE void fused<Code>::enter(packet_state& e, int l, From v) {
+  if constexpr (at(I).is_mask) e.mask[I][l] = v != From(0);
+  else e.value[I][l] = number::convert<T>(v);
+}
+
+template <class Code>
 template <int I>
-TENURE_KERNEL_INLINE void fused<Code>::read(const arguments& args, const place& p, packet_state& e) {
+TENURE_KERNEL_INLINE void fused<Code>::read(const arguments& args, [[maybe_unused]] const thread_state& t, const place& p, packet_state& e) {
   constexpr auto x = at(I);
   if constexpr (at(I).is_kept()) {
     const run_of_lanes kept = run_at(args, p.scratch, kept_before(I));
@@ -42,18 +49,20 @@ TENURE_KERNEL_INLINE void fused<Code>::read(const arguments& args, const place& 
       for (int l = 0; l < lanes; ++l) e.value[I][l] = static_cast<T>(first + l * step);
     } else {
       using from = element_of_t<a.type>;
-      const from* const source = static_cast<const from*>(args.pointer[x.access]) + p.offset[x.access];
+      const from* const first = static_cast<const from*>(args.pointer[x.access]) + p.offset[x.access];
+      if constexpr (arguments::of(x.access) >= 0)
+        if (const auto& rows = args.source[arguments::of(x.access)]; rows.is_given()) {
+          const std::int64_t i = (record::outer > 0 ? t.row * args.shape.columns : 0) + p.column;
+          for (int l = 0; l < lanes; ++l) enter<I>(e, l, lanes == 1 || l < p.count ? rows.at(static_cast<const from*>(args.pointer[x.access]), i + l) : from(0));
+          return;
+        }
       if constexpr (!x.is_mask && is_run<x.access>)
-        if (step == 1 && is_whole(source, p.count)) {
-          const run_of<from> run = *reinterpret_cast<const run_of<from>*>(source);
+        if (step == 1 && is_whole(first, p.count)) {
+          const run_of<from> run = *reinterpret_cast<const run_of<from>*>(first);
           for (int l = 0; l < lanes; ++l) e.value[I][l] = number::convert<T>(run.at[l]);
           return;
         }
-      for (int l = 0; l < lanes; ++l) {
-        const from v = lanes == 1 || l < p.count ? source[l * step] : from(0);
-        if constexpr (x.is_mask) e.mask[I][l] = v != from(0);
-        else e.value[I][l] = number::convert<T>(v);
-      }
+      for (int l = 0; l < lanes; ++l) enter<I>(e, l, lanes == 1 || l < p.count ? first[l * step] : from(0));
     }
   }
 }

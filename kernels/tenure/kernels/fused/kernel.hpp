@@ -9,6 +9,7 @@
 
 #include <tenure/kernels/block.hpp>
 #include <tenure/kernels/fused/geometry.hpp>
+#include <tenure/kernels/fused/sources.hpp>
 #include <tenure/program/kernel.hpp>
 
 namespace TENURE_NAMESPACE::kernels {
@@ -22,8 +23,8 @@ using program_detail::position_of;
 using program_detail::stride_of;
 
 /// The arguments of a kernel, passed by value. The pointer of an access that counts positions is null.
-template <class T, int Pointers, int Numbers>
-struct fused_arguments {
+template <class T, int Pointers, int Numbers, class Sources>
+struct fused_arguments : Sources {
   void* pointer[Pointers];
   std::int64_t number[Numbers];
   geometry shape;
@@ -74,7 +75,7 @@ struct fused : program_detail::coded_kernel<Code> {
   static constexpr int packet_bytes = record::instructions <= 48 ? 16 : record::instructions <= 96 ? 8 : 0;
   static constexpr int lanes = std::is_floating_point_v<T> && k.extent[last] != 1 && packet_bytes > 0 ? packet_bytes / static_cast<int>(sizeof(T)) : 1;
 
-  using arguments = fused_arguments<T, streams, base::numbers>;
+  using arguments = fused_arguments<T, streams, base::numbers, sources_of<Code>>;
 
   struct thread_state : base::row_state {
     int thread;      // its number in the block
@@ -188,8 +189,10 @@ struct fused : program_detail::coded_kernel<Code> {
   }
   template <int... I>
   static TENURE_KERNEL_INLINE void lane(thread_state& t, const place& p, packet_state& e, [[maybe_unused]] int l, std::integer_sequence<int, I...>);
+  template <int I, class From>
+  static TENURE_KERNEL_INLINE void enter(packet_state& e, int l, From v);
   template <int I>
-  static TENURE_KERNEL_INLINE void read(const arguments& args, const place& p, packet_state& e);
+  static TENURE_KERNEL_INLINE void read(const arguments& args, const thread_state& t, const place& p, packet_state& e);
   template <int Slot>
   static TENURE_KERNEL_INLINE auto operand(const thread_state& t, const packet_state& e, int l);
   template <int I, int... K>
