@@ -50,18 +50,12 @@ struct kernel_iterations : kernel_in_blocks<Code> {
     return false;
   }
 
-  static constexpr int max_packets_per_iteration = lanes > 1 ? costs::packets_of_iteration : 1;
-  static constexpr int packets_per_iteration(std::int64_t elements) {
+  /// The number of packets of a group. Several packets hide the latency of an iteration, which depends on the results of the iteration before.
+  static constexpr int packets_for(std::int64_t elements) {
     const std::int64_t packets = (elements + lanes - 1) / lanes;
     return packets < 1 ? 1 : packets < costs::packets_of_iteration ? static_cast<int>(packets) : costs::packets_of_iteration;
   }
-
-  /// The number of packets of a group. Several packets hide the latency of an iteration, which depends on the results of the iteration before.
-  template <class Loop>
-  static constexpr int packets_per_iteration() {
-    constexpr std::int64_t n = k.extent[last];
-    return is_dynamic(n) ? max_packets_per_iteration : packets_per_iteration(n);
-  }
+  static constexpr int packets_per_iteration = !is_dynamic(k.extent[last]) ? packets_for(k.extent[last]) : lanes > 1 ? costs::packets_of_iteration : 1;
 
   /// One instruction for one packet. Before the iterations (Prepares) only loads run whose values are the same in all iterations; in an iteration all other
   /// instructions run. A packet that is not Full has only the first n elements. If n is 0, it computes with element i, and stores nothing.
@@ -168,11 +162,11 @@ struct kernel_iterations : kernel_in_blocks<Code> {
   }
 
   template <class Loop>
-  TENURE_FLATTEN static void run_iterations(const kernel_arguments& given, const Loop& loop) {
+  [[gnu::noinline]] TENURE_FLATTEN static void run_iterations(const kernel_arguments& given, const Loop& loop) {
     local_arguments args;
     for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
     for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
-    constexpr int ways = packets_per_iteration<Loop>(), step = ways * lanes;
+    constexpr int ways = packets_per_iteration, step = ways * lanes;
     constexpr std::int64_t extent = k.extent[last];
     const std::int64_t n = extent_of<Code, last>(args);
     std::int64_t i = 0;
@@ -192,7 +186,7 @@ struct kernel_iterations : kernel_in_blocks<Code> {
         if (left > 0) rest(std::integral_constant<int, 1>{});
     } else if constexpr (extent % step != 0) {
       constexpr int left = static_cast<int>(extent % step);
-      run_packets<Loop, left>(args, loop, i, n, std::make_integer_sequence<int, packets_per_iteration(left)>{});
+      run_packets<Loop, left>(args, loop, i, n, std::make_integer_sequence<int, packets_for(left)>{});
     }
   }
 };

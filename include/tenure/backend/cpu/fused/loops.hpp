@@ -10,8 +10,8 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 template <class Code>
 struct loop_nest : pass_elements<Code> {
   using base = pass_elements<Code>;
-  using typename base::element_state, typename base::local_arguments, typename base::P, typename base::position, typename base::record;
-  using typename base::row_state, typename base::stream_indices, typename base::sums, typename base::T;
+  using typename base::element_state, typename base::local_arguments, typename base::position, typename base::record, typename base::row_state;
+  using typename base::stream_indices, typename base::sums, typename base::T;
   using base::accumulated, base::adds_several_rows, base::chooses, base::columns_in_registers, base::cuts, base::end_segment, base::finish, base::finish_row;
   using base::in_group, base::k, base::lanes, base::last, base::mask_of_sums, base::max_rows, base::row_phase, base::start_all, base::start_columns;
   using base::store_chosen, base::sums_are_totals, base::take_segments, base::ways;
@@ -69,20 +69,16 @@ struct loop_nest : pass_elements<Code> {
       const std::int64_t begin = range.template begin<D>(), n = range.template end<D>(args);
       move_along<Code, D>(args, p.offset, begin, stream_indices{});
       std::int64_t i = begin;
-      if constexpr (D + 1 == record::outer && adds_several_rows) {
+      constexpr bool adds_rows_here = D + 1 == record::outer && adds_several_rows;
+      if constexpr (adds_rows_here)
         for (; i + max_rows <= n; i += max_rows) {
           add_rows<max_rows>(args, p, total);
           move_along<Code, D>(args, p.offset, max_rows, stream_indices{});
         }
-        for (; i < n; ++i) {
-          add_rows<1>(args, p, total);
-          move_along<Code, D>(args, p.offset, 1, stream_indices{});
-        }
-      } else {
-        for (; i < n; ++i) {
-          walk<D + 1>(args, range, p, total);
-          move_along<Code, D>(args, p.offset, 1, stream_indices{});
-        }
+      for (; i < n; ++i) {
+        if constexpr (adds_rows_here) add_rows<1>(args, p, total);
+        else walk<D + 1>(args, range, p, total);
+        move_along<Code, D>(args, p.offset, 1, stream_indices{});
       }
     }
   }
@@ -93,10 +89,11 @@ struct loop_nest : pass_elements<Code> {
     position p[Rows];
     row_state r[Rows];
     int with_work = 0;
+    constexpr std::make_integer_sequence<int, Rows> rows{};
     [&]<int... Row>(std::integer_sequence<int, Row...>) {
       ((p[Row] = first, move_along<Code, record::outer - 1>(args, p[Row].offset, Row, stream_indices{}),
         row_phase(args, p[Row], r[Row], total, those<part::row, 0>{}), with_work += base::template has_work<0>(r[Row])), ...);
-    }(std::make_integer_sequence<int, Rows>{});
+    }(rows);
     if constexpr (mask_of_sums(0) >= 0) {
       if (with_work == 0) return;
       if constexpr (Rows > 1)
@@ -107,31 +104,18 @@ struct loop_nest : pass_elements<Code> {
     }
     const std::int64_t n = extent_of<Code, last>(args);
     std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) add_packets<Rows, false>(args, p, r, total, i, lanes);
+    for (; i + lanes <= n; i += lanes) add_packets<false>(args, p, r, total, i, lanes, rows, those<part::column_sums>{});
     constexpr bool has_tail = is_dynamic(k.extent[last]) || k.extent[last] % lanes != 0;
     if constexpr (has_tail)
-      if (i < n) add_packets<Rows, true>(args, p, r, total, i, static_cast<int>(n - i));
+      if (i < n) add_packets<true>(args, p, r, total, i, static_cast<int>(n - i), rows, those<part::column_sums>{});
   }
 
-  template <int Rows, bool Partial>
-  static TENURE_LAYER void add_packets(const local_arguments& args, const position* p, const row_state* r, sums& total, std::int64_t i, int n) {
-    load_columns<Partial>(args, total, i, n, those<part::column_sums>{});
-    [&]<int... Row>(std::integer_sequence<int, Row...>) {
-      (base::template elements<0, at_choice::unknown, Partial>(args, p[Row], r[Row], total, i, n, std::integer_sequence<int, 0>{}), ...);
-    }(std::make_integer_sequence<int, Rows>{});
-    store_columns<Partial>(args, total, i, n, those<part::column_sums>{});
-  }
-
-  template <bool Partial, int... I>
-  static TENURE_LAYER void load_columns(const local_arguments& args, sums& total, std::int64_t i, int n, std::integer_sequence<int, I...>) {
-    if constexpr (Partial) ((total.packet[I][0] = math::load_first<P>(base::template result_of<I>(args) + i, n)), ...);
-    else ((total.packet[I][0] = math::load<P>(base::template result_of<I>(args) + i)), ...);
-  }
-
-  template <bool Partial, int... I>
-  static TENURE_LAYER void store_columns(const local_arguments& args, const sums& total, std::int64_t i, int n, std::integer_sequence<int, I...>) {
-    if constexpr (Partial) (math::store_first<P>(base::template result_of<I>(args) + i, total.packet[I][0], n), ...);
-    else (math::store<P>(base::template result_of<I>(args) + i, total.packet[I][0]), ...);
+  template <bool Partial, int... Row, int... I>
+  static TENURE_LAYER void add_packets(const local_arguments& args, const position* p, const row_state* r, sums& total, std::int64_t i, int n,
+                                       std::integer_sequence<int, Row...>, std::integer_sequence<int, I...>) {
+    ((total.packet[I][0] = base::template load_column<Partial>(base::template result_of<I>(args) + i, n)), ...);
+    (base::template elements<0, at_choice::unknown, Partial>(args, p[Row], r[Row], total, i, n, std::integer_sequence<int, 0>{}), ...);
+    (base::template store_column<Partial>(base::template result_of<I>(args) + i, total.packet[I][0], n), ...);
   }
 
   template <class Range>
@@ -194,12 +178,11 @@ struct loop_nest : pass_elements<Code> {
       if (n - i > segment) {
         sums of_row;
         start_all(of_row, those<part::sums, Pass>{});
-        for (; n - i > segment; i += segment) {
-          walk_segment<Pass, Choice>(args, p, r, total, i, i + segment);
+        for (std::int64_t end; i < n; i = end) {
+          end = n - i > segment ? i + segment : n;
+          walk_segment<Pass, Choice>(args, p, r, total, i, end);
           end_segment(total, of_row, those<part::sums, Pass>{});
         }
-        walk_segment<Pass, Choice>(args, p, r, total, i, n);
-        end_segment(total, of_row, those<part::sums, Pass>{});
         take_segments(total, of_row, those<part::sums, Pass>{});
         return;
       }

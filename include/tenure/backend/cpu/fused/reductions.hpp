@@ -16,8 +16,8 @@ struct reductions : packet_memory<Code> {
   using base = packet_memory<Code>;
   using typename base::kind, typename base::local_arguments, typename base::P, typename base::position, typename base::record, typename base::row_state;
   using typename base::sums, typename base::T;
-  using base::at, base::chooses, base::columns_in_registers, base::count_of, base::effort_of, base::in_group, base::k, base::lanes, base::last;
-  using base::reduces_columns, base::total_of, base::ways;
+  using base::at, base::chooses, base::columns_in_registers, base::effort_of, base::in_group, base::k, base::lanes, base::last, base::reduces_columns;
+  using base::total_of, base::ways;
 
   template <int... I>
   static TENURE_LAYER void row_phase(const local_arguments& args, const position& p, row_state& r, sums& total, std::integer_sequence<int, I...>) {
@@ -81,20 +81,26 @@ struct reductions : packet_memory<Code> {
     ((r.value[I] = across<I>(total)), ...);
   }
 
-  template <int I>
-  static TENURE_LAYER void finish_one(const local_arguments& args, const sums& total, T* totals) {
-    if constexpr (at(I).what != kind::reduce_columns) {
-      if constexpr (at(I).row && at(I).what == kind::reduce_all) totals[total_of(I)] = total.scalar[I];
-      else totals[total_of(I)] = across<I>(total);
-    } else {
-      if constexpr (k.extent[last] == lanes) math::store<P>(result_of<I>(args), total.packet[I][0]);
-      else math::store_first<P>(result_of<I>(args), total.packet[I][0], static_cast<int>(k.extent[last]));
-    }
+  /// A packet of the results of columns in memory, of which the first n are used.
+  template <bool Partial>
+  static TENURE_LAYER P load_column(const T* from, int n) {
+    if constexpr (Partial) return math::load_first<P>(from, n);
+    else return math::load<P>(from);
+  }
+  template <bool Partial>
+  static TENURE_LAYER void store_column(T* to, P v, int n) {
+    if constexpr (Partial) math::store_first<P>(to, v, n);
+    else math::store<P>(to, v);
   }
 
   template <int... I>
   static TENURE_LAYER void finish(const local_arguments& args, const sums& total, [[maybe_unused]] T* totals, std::integer_sequence<int, I...>) {
-    (finish_one<I>(args, total, totals), ...);
+    ([&] {
+      constexpr int row = static_cast<int>(k.extent[last]);
+      if constexpr (at(I).what == kind::reduce_columns) store_column<row != lanes>(result_of<I>(args), total.packet[I][0], row);
+      else if constexpr (at(I).row && at(I).what == kind::reduce_all) totals[total_of(I)] = total.scalar[I];
+      else totals[total_of(I)] = across<I>(total);
+    }(), ...);
   }
 
   template <int... I>
