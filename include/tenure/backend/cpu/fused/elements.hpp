@@ -102,11 +102,8 @@ struct pass_elements : reductions<Code> {
   /// gains 3 %, a cross entropy 5 %, a layer norm 8 %.
   template <int Pass>
   static TENURE_LAYER void prefetch(const local_arguments& args, const position& p, std::int64_t i) {
-    if constexpr (Pass + 1 < record::passes) {
-      prefetch_each<kind::store>(args, p, i, those<part::elements, Pass + 1>{});
-    } else if constexpr (Pass > 0 && record::outer > 0) {
-      prefetch_each<kind::load>(args, p, i, those<part::elements, 0>{});
-    }
+    if constexpr (Pass + 1 < record::passes) prefetch_each<kind::store>(args, p, i, those<part::elements, Pass + 1>{});
+    else if constexpr (Pass > 0 && record::outer > 0) prefetch_each<kind::load>(args, p, i, those<part::elements, 0>{});
   }
   template <kind What, int... I>
   static TENURE_LAYER void prefetch_each(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>) {
