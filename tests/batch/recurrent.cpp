@@ -56,7 +56,7 @@ counts counts_of(const ir::graph_view& g) {
   const tn::passes::fusion_groups steps = tn::passes::fuse(whole.view());
   counts n;
   for (int i = 0; i < steps.at.size(); ++i) {
-    const ir::node_id opaque = steps.at[i].opaque;
+    const ir::node_id opaque = steps.at[i].alone;
     n.kernels += opaque == ir::none;
     n.products += opaque != ir::none && whole.view()[opaque].op == ir::opcode::matmul;
     n.nodes += steps.at[i].nodes;

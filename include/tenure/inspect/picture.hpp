@@ -186,7 +186,7 @@ class card_maker {
         ir::for_each_operand(g_.nodes, g_[id].in[k], [&](ir::node_id operand) { read(c, group, operand, ""); });
     }
     c.part = is_update ? phase::update : is_forward && is_backward ? phase::both : is_backward ? phase::backward : phase::forward;
-    const ir::node_id alone = fused_.at[group].opaque;
+    const ir::node_id alone = fused_.at[group].alone;
     if (alone == ir::none) {
       c.kind = "one loop";
       c.title = short_list(name_of_step(g_, fused_, group));
@@ -282,7 +282,7 @@ picture picture_of(const leaf_names& names, const call_profile& times = {}) {
   for (card& c : p.cards) {
     for (const int s : c.steps) c.seconds += has_times ? times.steps[static_cast<std::size_t>(s)].seconds : 0;
     if (Program::tables.steps[c.steps[0]].control_flow < 0) continue;
-    const ir::node_id control_flow = groups.at[Program::step_count - 1 - c.steps[0]].opaque;
+    const ir::node_id control_flow = groups.at[Program::step_count - 1 - c.steps[0]].alone;
     program_detail::visit_control_flow<Program>(Program::tables.steps[c.steps[0]], [&]<int C>(std::integral_constant<int, C>) {
       using record = program_detail::control_flow_at<Program, C>;
       constexpr int bodies = record::value.printed_bodies();

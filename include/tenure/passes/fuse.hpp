@@ -20,7 +20,7 @@ struct fusion_group {
   int loads = 0;  // views, constants and arguments that its nodes read
   int row_reductions = 0;
   int open = 0;  // number of values found so far that the kernel reads and does not compute
-  ir::node_id opaque = ir::none;  // the node of an opaque step; such a fusion group has no other node
+  ir::node_id alone = ir::none;  // the node of a step that is no kernel; such a fusion group has no other node
 
   constexpr bool decided() const { return inner >= 0; }
 };
@@ -93,7 +93,7 @@ class fuser {
       visit(id);
     }
     for (fusion_group& c : at_)
-      if (c.inner < 0 && c.opaque == ir::none) {
+      if (c.inner < 0 && c.alone == ir::none) {
         // The last axis with an extent above 1 is the row. Axes of extent 1 are removed later, and their removal must not change the row.
         const extents& space = g_.shapes[c.space];
         int last = space.rank - 1;
@@ -156,13 +156,13 @@ class fuser {
     bool any = false;
     for (int p = 0; p < count; ++p) order[p] = p;
     for (int p = 0; p < count; ++p) {
-      const ir::node_id id = at_[p].opaque;
+      const ir::node_id id = at_[p].alone;
       if (id == ir::none || g_[id].op != ir::opcode::matmul || notes_[id].lower < 0) continue;
       if (!is_source(g_[root_[g_[id].in[0]]].op) || !is_source(g_[root_[g_[id].in[1]]].op)) continue;
       const int reader = notes_[id].lower / 2;  // a position before any move. order[p] is still p, because moves shift only fused kernels
       int to = p - 1;
-      while (to > 0 && p - to <= costs::passed_by_product && order[to] != reader && at_[order[to]].opaque == ir::none) --to;
-      if (to < 0 || order[to] != reader || at_[reader].opaque != ir::none || to == p - 1) continue;
+      while (to > 0 && p - to <= costs::passed_by_product && order[to] != reader && at_[order[to]].alone == ir::none) --to;
+      if (to < 0 || order[to] != reader || at_[reader].alone != ir::none || to == p - 1) continue;
       for (int i = p; i > to + 1; --i) order[i] = order[i - 1];
       order[to + 1] = p;
       any = true;
@@ -187,7 +187,7 @@ class fuser {
     else if (op == ir::opcode::concat) collect(id);
     else if (op == ir::opcode::tuple) return;
     else if (is_result(op)) expect_result(id);
-    else if (is_opaque(op)) place_alone(id, ops::result_count(op) > 1);
+    else if (is_step(op)) place_alone(id, ops::result_count(op) > 1);
     else place(id);
   }
 
@@ -207,7 +207,7 @@ class fuser {
     bool shares = false;
     if (bound >= 0 && bound % 2 == 0) {
       fusion_group& c = at_[position];
-      if (c.opaque == ir::none) {
+      if (c.alone == ir::none) {
         if (n.op == ir::opcode::broadcast && n.shape == c.space) shares = row_broadcast(c, n);
         else if (n.op == ir::opcode::reshape)
           shares = is_row_shape(c, g_.shapes[n.shape]) && same_but_ones(g_.shapes[n.shape], g_.shape_of(n.in[0]));
@@ -262,7 +262,7 @@ class fuser {
   constexpr void place_alone(ir::node_id id, bool has_results) {
     if (has_results)
       if (const ir::node_id first = ops::first_of_step(g_.nodes, id); first != id) return use(first, notes_[id].lower < 0 ? 0 : notes_[id].lower / 2, false);
-    const int position = at_.push_back({.lane = g_[id].type, .space = g_[id].shape, .position = at_.size(), .opaque = id});
+    const int position = at_.push_back({.lane = g_[id].type, .space = g_[id].shape, .position = at_.size(), .alone = id});
     of_[id] = position;
     for (ir::node_id r = id + 1; has_results && r < g_.count; ++r)
       if (ops::are_of_one_step(g_.nodes[r], g_.nodes[id])) of_[r] = position;
@@ -335,7 +335,7 @@ class fuser {
   constexpr bool joins(fusion_group& c, const ir::node& n, dtype lane, bool consumed_here) {
     const bool many = g_.samples.count > 0 && walks_samples(c);
     const bool holds = many ? c.nodes < costs::numbers_per_kernel && c.loads < costs::loads_per_kernel : c.nodes < costs::nodes_per_kernel;
-    const bool has_room = c.opaque == ir::none && holds && (c.open < (many ? costs::more_reads_of_numbers : 1) * costs::reads_per_kernel || (n.arity <= 1 && consumed_here));
+    const bool has_room = c.alone == ir::none && holds && (c.open < (many ? costs::more_reads_of_numbers : 1) * costs::reads_per_kernel || (n.arity <= 1 && consumed_here));
     const bool is_logic = n.type == dtype::boolean && n.op >= ir::opcode::pointwise && lane == dtype::boolean;
     if (!has_room || (lane != c.lane && !is_logic)) return false;
     const bool fresh = c.nodes == 0;

@@ -2,7 +2,7 @@
 // Inserts copies of values that need a separate buffer:
 // - an output that is an argument, a constant, a view, or the same value as an earlier output (a reshape of a computed value needs no copy);
 // - a view below a reshape that strides cannot express, or below a slice whose offset is not one product of a number and symbols;
-// - a constant, an iota or an extent that an opaque step reads;
+// - a constant, an iota or an extent that a step reads which is no kernel;
 // - indices that need a check and are not an argument;
 // - an operand of concat that cannot be computed in its part of the result;
 // - an operand of a control-flow operation that is not row-major.
@@ -18,7 +18,7 @@ namespace TENURE_NAMESPACE::passes {
 /// Whether a node is row-major in memory in every call: the program computes it, or it is an argument that is not strided (a strided argument has start == 1).
 constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {
   id = below_reshapes(g, id);
-  return is_fused(g[id].op) || is_opaque(g[id].op) || is_result(g[id].op) || g[id].op == ir::opcode::concat || (g[id].op == ir::opcode::input && g[id].start == 0);
+  return is_fused(g[id].op) || is_step(g[id].op) || is_result(g[id].op) || g[id].op == ir::opcode::concat || (g[id].op == ir::opcode::input && g[id].start == 0);
 }
 
 /// Whether the sum of the offset of a slice and the offset of its operand is one product of a number and symbols. 2 * d1 + 3 is not.
@@ -126,7 +126,7 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
     if (n.op == ir::opcode::reshape && !is_row_major(out, n.in[0]) && !same_but_ones(out.shape(n.shape), out.shape_of(n.in[0])))
       n.in[0] = copy(n.in[0]);
     if (n.op == ir::opcode::slice && adds_run_time_offsets && is_view(out[n.in[0]].op) && !offsets_add(views.of(n.in[0]), n)) n.in[0] = copy(n.in[0]);
-    if (is_opaque(n.op))
+    if (is_step(n.op))
       for (int k = 0; k < n.arity; ++k)
         if (rootless(n.in[k])) n.in[k] = copy(n.in[k]);
     if (n.op == ir::opcode::tuple)

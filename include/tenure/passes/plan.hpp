@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A plan describes a program as records: buffers, and steps that read and write them. A step is a fused kernel (one loop nest that keeps
-// intermediate values in registers) or one opaque operation. An operation is opaque if its record states lowering::step, as matmul does.
+// intermediate values in registers) or one operation whose record states lowering::step, as matmul does.
 //
 // A kernel walks an iteration space that is split into outer and inner dimensions. The inner dimensions are the row. An instruction runs once for
 // each element or once for each row. The result of a row reduction is known after a pass over the row. Instructions that depend on this result
@@ -74,7 +74,7 @@ struct strides {
   }
 };
 
-/// A buffer and the strides to read or write it: one for each dimension of a kernel, or for each axis of the operand of an opaque step.
+/// A buffer and the strides to read or write it: one for each dimension of a kernel, or for each axis of the operand of another step.
 struct access {
   static constexpr int counting = -1;  // no buffer: the value of an element is the sum of the offset and of index times stride
   static constexpr int nowhere = -2;   // no buffer: nothing reads this result of a step
@@ -129,12 +129,12 @@ struct kernel {
   int first_access = 0, access_count = 0;  // the accesses of the first step that runs the kernel
 };
 
-/// A fused step has a kernel. An opaque step has a node and the operation of this node instead.
+/// A fused step has a kernel. Another step has a node and the operation of this node instead.
 struct step {
   int kernel = -1;
   ir::node_id node = ir::none;
   ir::opcode op = ir::opcode::copy;
-  int first_access = 0, access_count = 0;  // for an opaque step: the operands, then the results
+  int first_access = 0, access_count = 0;  // without a kernel: the operands, then the results
 
   constexpr bool is_fused() const { return kernel >= 0; }
 };

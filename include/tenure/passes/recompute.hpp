@@ -22,7 +22,7 @@ class recomputer {
     for (ir::node_id id = 0; id < g.count; ++id) {
       const ir::node& n = g.nodes[id];
       const int p = c.of[id];
-      if (p < 0 || c.at[p].opaque != ir::none) continue;
+      if (p < 0 || c.at[p].alone != ir::none) continue;
       for (int k = 0; k < n.arity; ++k)
         if (is_cheap(n.in[k], p)) has_candidates[p] = is_any = true;
     }
@@ -126,14 +126,14 @@ class recomputer {
       leaf.frees += is_only_reader ? bytes_of(id) : 0;
     }
     if (!is_any) return;
-    // A missing node costs a read, and a write if the node is not in memory. A missing result of an opaque step is not used if only one kernel reads
+    // A missing node costs a read, and a write if the node is not in memory. A missing result of a step that is no kernel is not used if only one kernel reads
     // it: such a product may never reach memory (epilogue.hpp).
     int nodes = groups_.at[p].nodes;
     for (const ir::node_id id : reads) {
       if (notes_[id].chosen_in == p || notes_[id].of != p || notes_[id].missing < 0 || notes_[id].work > costs::work_for_a_read) continue;
       const ir::node_id missing = notes_[id].missing, root = groups_.root[missing];
       const bool is_in_memory = groups_.of[root] < 0 || groups_.in_memory[root];
-      if (is_opaque(g_[root].op) && reader_[root] >= 0) continue;
+      if (is_step(g_[root].op) && reader_[root] >= 0) continue;
       const note& leaf = notes_[missing];
       const bool gains = is_in_memory ? leaf.saves > bytes_of(missing) : leaf.saves > 2 * bytes_of(missing) && leaf.frees >= bytes_of(missing);
       if (gains) notes_[id].chosen_in = p;

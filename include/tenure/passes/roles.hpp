@@ -11,7 +11,7 @@ constexpr ops::lowering lowering_of(ir::opcode op) { return ops::is_pointwise(op
 
 constexpr bool is_source(ir::opcode op) { return lowering_of(op) == ops::lowering::source; }
 constexpr bool is_view(ir::opcode op) { return lowering_of(op) == ops::lowering::view; }
-constexpr bool is_opaque(ir::opcode op) { return lowering_of(op) == ops::lowering::step; }
+constexpr bool is_step(ir::opcode op) { return lowering_of(op) == ops::lowering::step; }
 constexpr bool is_fused(ir::opcode op) { return lowering_of(op) == ops::lowering::kernel; }
 
 /// Whether the node is memory that a control-flow operation writes.

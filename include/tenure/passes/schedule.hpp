@@ -23,7 +23,7 @@ class scheduler {
         head.data()[p] = id;
       }
     for (int p = groups_.count - 1; p >= 0; --p) {
-      if (groups_.at[p].opaque != ir::none) write_opaque(groups_.at[p].opaque, head[p]);
+      if (groups_.at[p].alone != ir::none) write_alone(groups_.at[p].alone, head[p]);
       else write_kernel(p, head[p]);
     }
     note_lifetimes();
@@ -190,7 +190,7 @@ class scheduler {
   }
 
   /// The step of node `id`. Its results are in the list of its fusion group, which begins at `head`.
-  constexpr void write_opaque(ir::node_id id, ir::node_id head) {
+  constexpr void write_alone(ir::node_id id, ir::node_id head) {
     const ir::node& n = g_[id];
     step s{.node = id, .op = n.op, .first_access = plan_.accesses.size()};
     for (int k = 0; k < n.arity; ++k) ir::for_each_operand(g_.nodes, n.in[k], [&](ir::node_id operand) { plan_.accesses.push_back(access_of(operand)); });

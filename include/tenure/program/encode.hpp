@@ -41,7 +41,7 @@ struct bound_step {
   int control_flow = -1;  // the position of its record, if the step is a loop or a branch
 
   constexpr bool is_fused() const { return kernel >= 0; }
-  constexpr bool is_opaque() const { return kernel < 0 && control_flow < 0; }
+  constexpr bool is_operation() const { return kernel < 0 && control_flow < 0; }
 };
 
 struct table_sizes {

@@ -23,7 +23,7 @@ struct kinds_of_steps {
       const bound_step& s = Program::tables.steps[i];
       bool is_new = !s.is_fused();
       for (int k = 0; is_new && k < count; ++k) is_new = !is_like(Program::tables.steps[at[k]], s);
-      if (is_new) at[count++] = i, (s.is_opaque() ? has_opaque : has_control_flow) = true;
+      if (is_new) at[count++] = i, (s.is_operation() ? has_opaque : has_control_flow) = true;
     }
   }
 };
@@ -52,7 +52,7 @@ template <class Program, class F>
 TENURE_INLINE constexpr void visit_opaque(const bound_step& step, const F& f) {
   visit_kind<Program>(step, [&]<int S>() {
     constexpr bound_step s = Program::tables.steps[S];
-    if constexpr (s.is_opaque()) f(std::integral_constant<ir::opcode, s.op>{}, element_tag<element_of_t<s.type>>{});
+    if constexpr (s.is_operation()) f(std::integral_constant<ir::opcode, s.op>{}, element_tag<element_of_t<s.type>>{});
   });
 }
 

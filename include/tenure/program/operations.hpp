@@ -86,7 +86,7 @@ struct different_operations {
   constexpr different_operations() {
     for (int i = 0; i < Program::step_count; ++i) {
       const bound_step& s = Program::tables.steps[i];
-      if (!s.is_opaque()) continue;
+      if (!s.is_operation()) continue;
       while (of[i] < count && first_number[of[i]] != s.first_number) ++of[i];
       if (of[i] == count) first_number[count++] = s.first_number;
     }
@@ -107,7 +107,7 @@ class decoded_steps {
     if constexpr (count > 0) {  // nvcc does not read the braces of a for without these
       for (int i = 0, next = 0; i < Program::step_count; ++i) {
         const bound_step& s = Program::tables.steps[i];
-        if (s.is_opaque() && operations<Program>.of[i] == next) operation_.at[next++] = Operation(s.op, numbers_of(s));
+        if (s.is_operation() && operations<Program>.of[i] == next) operation_.at[next++] = Operation(s.op, numbers_of(s));
       }
     }
   }

@@ -43,7 +43,7 @@ template <class Program, int S>
 TENURE_INLINE void run_kind(const running_call& m, const memory_plan<Program>& plan, int i, void* const* pointer, void* scratch) {
   constexpr bound_step kind = Program::tables.steps[S];
   const bound_step& s = Program::tables.steps[i];
-  if constexpr (kind.is_opaque()) run_row<kind.op, element_of_t<kind.type>>(plan.steps().operation(i), pointer, scratch, m.on, Program::value.bounds);
+  if constexpr (kind.is_operation()) run_row<kind.op, element_of_t<kind.type>>(plan.steps().operation(i), pointer, scratch, m.on, Program::value.bounds);
   else program_detail::run_control_flow<Program, kind.control_flow>(iterations_on_host<Program>{m, plan}, s, pointer, plan.steps().numbers_of(s), scratch);
 }
 
@@ -96,14 +96,14 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
 template <class Program>
 constexpr single_position position_of_step(int step) {
   if constexpr (Program::is_static)
-    if (Program::tables.steps[step].is_opaque()) return static_steps<Program>.operation(step).position;
+    if (Program::tables.steps[step].is_operation()) return static_steps<Program>.operation(step).position;
   return {};
 }
 /// When a step of a static program may stand in a straight line.
 template <class Program>
 constexpr in_line line_of_step(int step) {
   const bound_step& s = Program::tables.steps[step];
-  return s.is_fused() ? in_line::always : s.is_opaque() ? static_steps<Program>.operation(step).stands : in_line::in_iteration;
+  return s.is_fused() ? in_line::always : s.is_operation() ? static_steps<Program>.operation(step).stands : in_line::in_iteration;
 }
 
 template <class Program>
@@ -236,7 +236,7 @@ TENURE_INLINE void run_step_in_line(const running_call& m, [[maybe_unused]] cons
     fused<typename Program::template code_of<step.kernel>>::run({pointer, static_steps<Program>.numbers_of(step), nullptr});
   } else if constexpr (step.is_fused()) {
     fused_kernel<typename Program::template code_of<step.kernel>>({pointer, plan.steps().numbers_of(step), scratch, m.on});
-  } else if constexpr (!Program::is_static || !step.is_opaque()) {
+  } else if constexpr (!Program::is_static || !step.is_operation()) {
     run_kind<Program, S>(m, plan, S, pointer, scratch);
   } else if constexpr (static_step<Program, S>::has_row_in_place) {
     rows[S] = gathered_row<element_of_t<step.type>>(pointer, static_step<Program, S>::row().operation, static_step<Program, S>::row().position);

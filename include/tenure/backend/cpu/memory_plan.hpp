@@ -143,7 +143,7 @@ struct memory_plan : program_detail::placement<Program>, run_time_steps<Program>
     const bound_step& s = Program::tables.steps[i];
     if (s.is_fused()) find_kernel_scratch(s.kernel, symbols);
     if (s.control_flow >= 0) find_control_flow_scratch(s, symbols);
-    if (!s.is_opaque()) return;
+    if (!s.is_operation()) return;
     const opaque_operation& operation = steps().operation(i).operation;
     program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
       const step_memory memory = step<Op, T>::memory(operation);
