@@ -43,7 +43,7 @@ constexpr const element_row& row_of(dtype d) { return element_rows[static_cast<i
 constexpr category category_of(dtype d) { return row_of(d).of; }
 
 template <class... T>
-struct element_list {
+struct type_list {
   static constexpr int count = sizeof...(T);
   template <class X>
   static constexpr int position_of() {
@@ -58,18 +58,19 @@ struct element_list {
   }
   template <int At>
   using at = typename decltype(type_at<At, T...>())::type;
-  static constexpr bool fit_the_rows = [] {
-    constexpr std::int64_t bytes[] = {sizeof(T)...};
-    constexpr int lanes[] = {position_of<number::lane_t<T>>()...};
-    bool fit = count == static_cast<int>(sizeof element_rows / sizeof element_rows[0]);
-    for (int i = 0; fit && i < count; ++i)
-      fit = static_cast<int>(element_rows[i].type) == i && element_rows[i].bytes == bytes[i] &&
-            static_cast<int>(element_rows[i].lane) == lanes[i] && (i == 0 || element_rows[i - 1].of <= element_rows[i].of);
-    return fit;
-  }();
 };
-using element_types = element_list<bool, std::int32_t, std::int64_t, bfloat16, float, double>;
-static_assert(element_types::fit_the_rows, "element_rows and element_types have other types or another order");
+using element_types = type_list<bool, std::int32_t, std::int64_t, bfloat16, float, double>;
+template <class... T>
+constexpr bool fit_the_rows(type_list<T...> types) {
+  constexpr std::int64_t bytes[] = {sizeof(T)...};
+  constexpr int lanes[] = {types.template position_of<number::lane_t<T>>()...};
+  bool fit = types.count == static_cast<int>(sizeof element_rows / sizeof element_rows[0]);
+  for (int i = 0; fit && i < types.count; ++i)
+    fit = static_cast<int>(element_rows[i].type) == i && element_rows[i].bytes == bytes[i] &&
+          static_cast<int>(element_rows[i].lane) == lanes[i] && (i == 0 || element_rows[i - 1].of <= element_rows[i].of);
+  return fit;
+}
+static_assert(fit_the_rows(element_types{}), "element_rows and element_types have other types or another order");
 }  // namespace detail
 
 /// T is an element type of tensors: bool, std::int32_t, std::int64_t, bfloat16, float or double.

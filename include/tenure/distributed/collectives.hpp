@@ -103,7 +103,7 @@ void as_one_array(X& x, F f) {
 /// Calls f for the array of each element type.
 template <class X, class F>
 void for_each_array(X& x, F f) {
-  [&]<class... T>(element_list<T...>) { (as_one_array<T>(x, f), ...); }(element_types{});
+  [&]<class... T>(type_list<T...>) { (as_one_array<T>(x, f), ...); }(element_types{});
 }
 
 constexpr const char* option_of(sum_of_ranks) { return ""; }

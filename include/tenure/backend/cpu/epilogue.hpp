@@ -33,12 +33,6 @@ constexpr passes::row_cut cut_of_group(int s, const opaque_operation& product, c
   return passes::cut_of_rows(group, product.in[0].extent[0], product.in[1].extent[1], product.in[0].extent[1], size_of(Program::tables.steps[s].type), instructions, symbols);
 }
 
-/// A step with its pointers.
-struct pointed_step {
-  void* const* pointer;
-  const opaque_operation& operation;
-};
-
 /// The products that read the rows of an epilogue, in one call. A product that cannot read them block by block runs after the kernel, with the same bits.
 template <class T>
 struct consumers_of_call {
@@ -83,7 +77,7 @@ struct consumers_of_call {
 /// Runs the product s with elements of type T, the kernel after it, and the products that read its rows. Returns the number of steps that it ran.
 /// bind(step, pointers) sets the pointers of a step, and returns its operation.
 template <class T, class Program, class Bind>
-int run_epilogue(int s, const call_memory& m, const pointed_step& product, const passes::row_cut& cut, void (*kernel)(const kernel_arguments&), kernel_arguments next, const Bind& bind) {
+int run_epilogue(int s, const call_memory& m, const step_call& product, const passes::row_cut& cut, void (*kernel)(const kernel_arguments&), kernel_arguments next, const Bind& bind) {
   constexpr auto& tables = Program::tables;
   const program_detail::bound_step& after = tables.steps[s + 1];
   const passes::row_group& e = Program::groups.at[s];
@@ -141,7 +135,7 @@ int run_epilogue(int s, const call_memory& m, const pointed_step& product, const
 }
 
 template <class Program, class Bind>
-int run_with_epilogue(int s, const call_memory& m, const pointed_step& product, const passes::row_cut& cut, void (*kernel)(const kernel_arguments&), const kernel_arguments& next,
+int run_with_epilogue(int s, const call_memory& m, const step_call& product, const passes::row_cut& cut, void (*kernel)(const kernel_arguments&), const kernel_arguments& next,
                       const Bind& bind) {
   int steps = 0;
   visit_lane(Program::tables.steps[s].type, [&]<class T>(element_tag<T>) {

@@ -34,7 +34,7 @@ class waiting_gathers {
  public:
   /// Lets gather s wait, if this saves time in this call. The gather does not wait if the call writes a result into the memory of an argument that only
   /// the gather reads.
-  bool take(int s, const call_memory& m, const pointed_step& gather) {
+  bool take(int s, const call_memory& m, const step_call& gather) {
     const program_detail::bound_step& bound = Program::tables.steps[s];
     const opaque_operation::operand &table = gather.operation.in[0], &indices = gather.operation.in[1];
     const std::int64_t count = elements_of(indices), length = elements_along(table, 1, table.rank), bytes = size_of(bound.type);

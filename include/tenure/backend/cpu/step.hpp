@@ -51,25 +51,15 @@ struct step_of_tasks {
     char* const memory = detail::aligned_to_line<char>(c.scratch);
     const std::int64_t count = all.tasks();
     if (c.on != nullptr && all.blocks() > 1 && c.on->gains_by(all.work())) {
-      blocks some{all, c.pointer, memory, all.workspace(), count, detail::ceil_div(count, all.blocks())};
-      return c.on->run(static_cast<int>(detail::ceil_div(count, some.of_block)), &blocks::run, &some);
+      const std::int64_t of_block = detail::ceil_div(count, all.blocks()), bytes = all.workspace();
+      auto run_block = [&](std::int64_t block, int worker) {
+        for (std::int64_t t = block * of_block; t < count && t < (block + 1) * of_block; ++t) all.run_task(c.pointer, t, memory + worker * bytes);
+      };
+      using function = decltype(run_block);
+      return c.on->run(static_cast<int>(detail::ceil_div(count, of_block)), [](void* f, int block, int worker) { (*static_cast<function*>(f))(block, worker); }, &run_block);
     }
     for (std::int64_t t = 0; t < count; ++t) all.run_task(c.pointer, t, memory);
   }
-
- private:
-  struct blocks {
-    const Tasks& all;
-    void* const* pointer;
-    char* memory;
-    std::int64_t of_worker, count, of_block;
-
-    static void run(void* context, int block, int worker) {
-      const blocks& self = *static_cast<const blocks*>(context);
-      const std::int64_t first = block * self.of_block, last = first + self.of_block < self.count ? first + self.of_block : self.count;
-      for (std::int64_t t = first; t < last; ++t) self.all.run_task(self.pointer, t, self.memory + worker * self.of_worker);
-    }
-  };
 };
 
 }  // namespace tenure::cpu_backend

@@ -4,8 +4,6 @@
 // To add one, declare its record here, put it at the end of the list, and include its header in registry.hpp.
 #pragma once
 
-#include <type_traits>
-
 #include <tenure/ir/node.hpp>
 
 namespace TENURE_NAMESPACE::ops {
@@ -21,30 +19,15 @@ struct order;
 }  // namespace nodes
 
 template <class... Record>
-struct opaque_list {
-  static constexpr int count = sizeof...(Record);
-  static_assert(count <= static_cast<int>(ir::opcode::pointwise) - static_cast<int>(ir::opcode::opaque), "more opaque operations than there are codes");
+struct opaque_list : tenure::detail::type_list<Record...> {
+  static_assert(sizeof...(Record) <= static_cast<int>(ir::opcode::pointwise) - static_cast<int>(ir::opcode::opaque), "more opaque operations than there are codes");
 
-  template <class R>
-  static constexpr int position_of() {
-    int at = 0, found = -1;
-    ((std::is_same_v<R, Record> ? void(found = at++) : void(++at)), ...);
-    return found;
-  }
   /// Calls f.template operator()<Record>() with the record of this code.
   template <class F>
   static constexpr void visit(ir::opcode op, const F& f) {
     int at = static_cast<int>(op) - static_cast<int>(ir::opcode::opaque);
     ((at-- == 0 ? void(f.template operator()<Record>()) : void()), ...);
   }
-  /// The record at a position.
-  template <int At, class First, class... Rest>
-  static constexpr auto record_at() {
-    if constexpr (At == 0) return std::type_identity<First>{};
-    else return record_at<At - 1, Rest...>();
-  }
-  template <ir::opcode Op>
-  using record = typename decltype(record_at<static_cast<int>(Op) - static_cast<int>(ir::opcode::opaque), Record...>())::type;
 };
 using opaque_operations = opaque_list<nodes::solve, nodes::solve_triangular, nodes::cholesky, nodes::qr, nodes::attention, nodes::attention_gradient, nodes::order>;
 
@@ -55,7 +38,7 @@ constexpr ir::opcode opaque_code() {
   return static_cast<ir::opcode>(static_cast<int>(ir::opcode::opaque) + opaque_operations::position_of<Record>());
 }
 template <ir::opcode Op>
-using opaque_record_of = opaque_operations::record<Op>;
+using opaque_record_of = opaque_operations::at<static_cast<int>(Op) - static_cast<int>(ir::opcode::opaque)>;
 
 /// Whether two nodes of opaque operations are results of one step, or the same result.
 constexpr bool are_of_one_step(const ir::node& a, const ir::node& b) {

@@ -24,7 +24,6 @@ struct order : sample_operation<order, 1, 1, order_options> {
   static constexpr dtype result_type(dtype) { return dtype::int64; }
   static constexpr bool takes_type(dtype) { return true; }
 
-  static constexpr bool flows_to(int) { return false; }
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
   static constexpr std::int64_t flops_of_sample(const sample_sizes&) { return 0; }

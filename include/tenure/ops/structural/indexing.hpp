@@ -78,7 +78,6 @@ constexpr value gathered_for_samples(const B& b, value x, value indices, int axi
 namespace nodes {
 struct gather : structural<ir::opcode::gather, 2, lowering::step, attributes::axis> {
   static constexpr const char* name = "gather";
-  static constexpr bool flows_to(int i) { return i == 0; }
   template <class V>
   static constexpr V pull(V y, int, V g) {
     const V x = operand_of(y, 0), indices = operand_of(y, 1);
@@ -121,7 +120,6 @@ namespace nodes {
 struct scatter : structural<ir::opcode::scatter, 2, lowering::step, attributes::axis> {
   static constexpr const char* name = "scatter";
   static constexpr bool computes = true;
-  static constexpr bool flows_to(int i) { return i == 1; }
   template <class V>
   static constexpr V pull(V y, int, V g) { return gathered(g, operand_of(y, 0), static_cast<int>(y.node().attr)); }
   template <class V>
@@ -152,7 +150,6 @@ struct index_add : structural<ir::opcode::index_add, 3, lowering::step, attribut
   static constexpr const char* name = "index_add";
   static constexpr bool computes = true;
   static constexpr int changes = 1;
-  static constexpr bool flows_to(int i) { return i < 2; }
   template <class V>
   static constexpr V pull(V y, int i, V g) { return i == 1 ? g : gathered(g, operand_of(y, 2), static_cast<int>(y.node().attr)); }
   template <class V>
@@ -241,7 +238,6 @@ namespace nodes {
 struct update : structural<ir::opcode::update, 3, lowering::step, attributes::axis> {
   static constexpr const char* name = "update";
   static constexpr int changes = 1;
-  static constexpr bool flows_to(int i) { return i < 2; }
   /// The cotangent of the block is computed first, because it reads g, and the cotangent of x may be written over g.
   template <class V>
   static constexpr V pull(V y, int i, V g) {

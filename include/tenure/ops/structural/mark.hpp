@@ -93,7 +93,6 @@ struct copy : marked<ir::opcode::copy, lowering::kernel> {
 /// A copy of computed indices in a buffer of its own, made after all their bounds were checked. Only the pass `materialize` makes it.
 struct check : marked<ir::opcode::check, lowering::step> {
   static constexpr const char* name = "check";
-  static constexpr bool flows_to(int) { return false; }
   static constexpr void verify(rule_check& c) {
     c.is_integer(0);
     marked::verify(c);

@@ -171,7 +171,7 @@ struct structural {
   /// The number of results. An operation with several is as many nodes as results are used: see ops/opaque/operation.hpp.
   static constexpr int results = 1;
 
-  /// Whether a gradient reaches operand i.
+  /// Whether a gradient reaches operand i. It reaches no integers.
   static constexpr bool flows_to(int) { return true; }
   /// The cotangent of operand i, given the cotangent g of the result y. There is no default, so that a forgotten pull does not compile.
   template <class V>
