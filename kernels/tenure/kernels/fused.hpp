@@ -7,10 +7,4 @@
 // There the packets of neighbouring threads are contiguous, so that a warp reads 16 bytes for each thread without bank conflicts.
 #pragma once
 
-#include <tenure/kernels/fused/elements.hpp>
-#include <tenure/kernels/fused/geometry.hpp>
-#include <tenure/kernels/fused/kernel.hpp>
-#include <tenure/kernels/fused/launch_shape.hpp>
 #include <tenure/kernels/fused/passes.hpp>
-#include <tenure/kernels/fused/reductions.hpp>
-#include <tenure/kernels/fused/rows.hpp>
