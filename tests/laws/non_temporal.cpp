@@ -27,7 +27,7 @@ constexpr bool may_bypass(const F&, const X&...) {
   return true;
 #else
   using program = tn::program<tn::detail::source_of<F, X...>>;
-  return tn::cpu_backend::fused<typename program::template code_of<0>>::stores_non_temporal();
+  return tn::cpu_backend::fused<typename program::template code_of<0>>::may_bypass_caches;
 #endif
 }
 

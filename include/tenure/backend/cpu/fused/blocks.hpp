@@ -13,10 +13,10 @@ template <class Code>
 struct kernel_in_blocks : loop_nest<Code> {
   using base = loop_nest<Code>;
   using typename base::block_range, typename base::kind, typename base::local_arguments, typename base::position, typename base::record;
-  using typename base::row_state, typename base::sums, typename base::T;
-  using base::add_totals, base::adds_rows, base::at, base::collected_numbers, base::count_of, base::cuts, base::gains_by_bypassing, base::kept_rows;
-  using base::max_totals, base::may_bypass_caches, base::reduces_columns, base::row_phase, base::run_range, base::sums_are_totals, base::take_totals;
-  using base::total_count, base::write_totals;
+  using typename base::row_state, typename base::sums, typename base::T, typename base::whole;
+  using base::add_totals, base::adds_rows, base::at, base::collected_numbers, base::count_of, base::cuts, base::gains_by_bypassing, base::is_cut;
+  using base::kept_rows, base::max_totals, base::may_bypass_caches, base::number_count, base::reduces_columns, base::row_phase, base::run_range;
+  using base::sums_are_totals, base::take_totals, base::total_count, base::write_totals;
   template <part Part, int Pass = 0>
   using those = typename base::template those<Part, Pass>;
 
@@ -215,6 +215,25 @@ struct kernel_in_blocks : loop_nest<Code> {
     if constexpr (total_count > 0)
       for (int b = 1; b < count; ++b) add_block(all.totals[0], all.totals[b]);
     end_blocks(args, all.totals[0]);
+  }
+
+  /// The whole kernel.
+  TENURE_FLATTEN static TENURE_INLINE void run(const kernel_arguments& given) {
+    local_arguments args;
+    for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
+    for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
+    if constexpr (is_cut) {
+      run_blocks(args, given);
+    } else {
+      T totals[max_totals];
+      alignas(64) [[maybe_unused]] T collected[collected_numbers + 1];
+      args.collected = collected;
+      if constexpr (may_bypass_caches) args.bypasses_caches = gains_by_bypassing(args);
+      run_range(args, whole{}, totals);
+      if constexpr (may_bypass_caches)
+        if (args.bypasses_caches) math::end_of_streams();
+      write_totals(args, totals, those<part::totals>{});
+    }
   }
 };
 

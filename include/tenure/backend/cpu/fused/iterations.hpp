@@ -14,7 +14,7 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 enum class in_loop { fixed, of_iteration, carry_in, carry_out };
 
 template <class Code>
-struct kernel_iterations : kernel_in_blocks<Code> {
+struct fused : kernel_in_blocks<Code> {
   using base = kernel_in_blocks<Code>;
   using typename base::element_state, typename base::kind, typename base::local_arguments, typename base::P, typename base::position, typename base::record;
   using typename base::row_state, typename base::sums, typename base::transposition;

@@ -123,6 +123,8 @@ struct kernel_facts : program_detail::coded_kernel<Code> {
   }();
   // memory_plan does not know the code. It assumes that the shape alone decides which dimensions are cut.
   static_assert((!reduces_columns && base::kept_rows == 0) || cuts == (record::outer < 2 ? record::outer : 2));
+  /// True if the kernel may run in blocks. Then a row_producer may compute rows before each block.
+  static constexpr bool runs_in_blocks() { return is_cut; }
   static std::int64_t value_of(const local_arguments& args, std::int64_t word) {
     return is_dynamic(word) ? args.number[word - program_detail::first_dynamic] : word;
   }
