@@ -9,6 +9,7 @@
 #include <bit>
 
 #include <tenure/ir/graph.hpp>
+#include <tenure/ops/structural/registry.hpp>
 #include <tenure/passes/plan.hpp>
 
 namespace TENURE_NAMESPACE::passes {
