@@ -154,14 +154,25 @@ struct control_flow {
   /// The body whose outputs are the results. With counts_iterations a while_loop has one more result, which is not an output of a body.
   constexpr int number_of_results_body() const { return what == kind::while_loop || what == kind::reverse_while ? 1 : 0; }
   constexpr int body_of_results() const { return bodies[number_of_results_body()]; }
-  /// reverse_while: the number of states.
-  constexpr int states() const { return scanned - 1; }
+  /// The number of states: values that body 0 computes from iteration to iteration, and through which the iterations of body 1 go back.
+  constexpr int states() const { return is_linear_in_carries() ? scanned - 1 : 0; }
+  /// Whether the results are linear in the carries, because the loop computes cotangents. Then they depend on the carries wherever they are.
+  constexpr bool is_linear_in_carries() const { return what == kind::reverse_while; }
   /// The inputs of a body before its captures are own_inputs(body) operands, from operand first_input(body) on. The number of the iteration
   /// follows if `counts`.
   constexpr int first_input(int body) const { return what == kind::reverse_while && body == 0 ? carries : 0; }
   constexpr int own_inputs(int body) const {
     if (what == kind::reverse_while) return body == 0 ? states() : carries + states();
     return what == kind::cond ? 0 : carries + scanned;
+  }
+
+  /// A record with the properties of this one and without bodies, for the loop or the branch that computes its derivative.
+  constexpr control_flow derived(kind k, int new_carries = 0, int new_scanned = 0) const {
+    control_flow d = *this;
+    d.what = k, d.counts_iterations = false;
+    d.carries = new_carries, d.scanned = new_scanned;
+    for (int b = 0; b < 2; ++b) d.captures[b] = 0, d.bodies[b] = -1;
+    return d;
   }
 
   constexpr int body_count() const { return what == kind::while_loop || what == kind::reverse_while || what == kind::cond ? 2 : 1; }
@@ -183,6 +194,13 @@ struct control_flow {
 
   friend constexpr bool operator==(const control_flow&, const control_flow&) = default;
 };
+
+/// The properties of loops that are true or false, as they are printed.
+struct printed_property {
+  const char* text;
+  bool control_flow::* value;
+};
+inline constexpr printed_property printed_properties[] = {{", counted", &control_flow::counts_iterations}};
 
 /// A control-flow operation or none. It is no plain pointer: under UBSan g++ does not accept the comparison of an address with null as a constant expression.
 struct found_control_flow {

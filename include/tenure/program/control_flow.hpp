@@ -89,7 +89,7 @@ void run_while(const Machine& machine, const bound_step& s, void* const* pointer
 /// Runs the iterations backwards. distance_of_snapshots() decides which states are kept as snapshots.
 template <class Program, int C, class Machine>
 void run_reverse_while(const Machine& machine, const bound_step& s, void* const* pointer, char* scratch) {
-  using frame = snapshot_frame<Program, C, Machine::is_host>;
+  using frame = control_flow_frame<Program, C, Machine::is_host>;
   using step = typename frame::step;
   using pull = typename frame::body;
   constexpr ir::control_flow loop = frame::record;
@@ -122,7 +122,7 @@ void run_reverse_while(const Machine& machine, const bound_step& s, void* const*
       carried.run_body(backward);
     };
     std::int64_t of_device[Machine::is_host ? 1 : max_snapshots_of_device + 1];
-    walk_back(trip_count, memory.count(), Machine::is_host ? memory.taken_at(scratch) : of_device, load, go_on, take);
+    walk_back(trip_count, memory.snapshots(), Machine::is_host ? memory.taken_at(scratch) : of_device, load, go_on, take);
   } else {
     for (std::int64_t left = trip_count; left > 0; --left) carried.run_body(backward);
   }

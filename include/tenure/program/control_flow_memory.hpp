@@ -9,42 +9,6 @@
 
 namespace TENURE_NAMESPACE::program_detail {
 
-/// The scratch memory of a control-flow operation, without the memory of its bodies: a second place for each carry, and places for results that nothing
-/// reads. If the bodies run in device memory, also the positions of all iterations, or the answer of a condition.
-template <class Program, int C, bool IsHost>
-class control_flow_frame {
- public:
-  static constexpr ir::control_flow record = control_flow_at<Program, C>::value;
-  using body = typename control_flow_at<Program, C>::template body<record.number_of_results_body()>;
-  static constexpr int results = body::value.output_count;
-
-  constexpr control_flow_frame(const bound_step& s, const std::int64_t* symbols) {
-    for (int i = 0; i < results; ++i) {
-      const std::int64_t bytes = (bytes_of_output<body>(i, symbols) + 63) / 64 * 64;
-      const bool is_read = Program::tables.bindings[s.first_binding + record.operands() + i].buffer != passes::access::nowhere;
-      unread_[i] = bytes_;
-      if (!is_read) bytes_ += bytes;
-      other_[i] = bytes_;
-      if (i < record.carries && !stays_in_place(i)) bytes_ += bytes;
-    }
-    at_host_ = bytes_;
-    if constexpr (!IsHost && record.what == ir::control_flow::kind::while_loop) bytes_ += 64;
-    if constexpr (!IsHost && record.counts) bytes_ += (passes::value_of(Program::tables.numbers[s.first_number], symbols) + 7) / 8 * 64;
-  }
-  /// Whether an iteration computes carry i in the memory of the carry that it reads.
-  static constexpr bool stays_in_place(int i) { return overwrites<body>.may(i, i); }
-  constexpr std::int64_t bytes() const { return bytes_; }
-  /// Where result i is written: to the memory of the caller, or to scratch memory if nothing reads the result.
-  void* home(int i, void* const* given, char* scratch) const { return given[i] != nullptr ? given[i] : scratch + unread_[i]; }
-  /// Place k of carry i: its home, or the second place for iterations that write in turn.
-  void* place(int i, int k, void* const* given, char* scratch) const { return k == 0 || stays_in_place(i) ? home(i, given, scratch) : scratch + other_[i]; }
-  /// Device memory for positions and for the answer of a condition. On the host, variables hold them.
-  void* variable(char* scratch) const { return scratch + at_host_; }
-
- private:
-  std::int64_t unread_[results + 1] = {}, other_[results + 1] = {}, at_host_ = 0, bytes_ = 0;
-};
-
 /// Whether a body reads one of its inputs first ... last - 1.
 template <class Body>
 constexpr bool reads_inputs(int first, int last) {
@@ -56,38 +20,51 @@ constexpr bool reads_inputs(int first, int last) {
   return false;
 }
 
-/// The scratch memory of a reverse_while. If the pull reads a state, the memory also holds the snapshots and two places for each state: a step reads
-/// one place and writes the other. On the host it also holds the iterations at which the snapshots were taken.
+/// The scratch memory of a control-flow operation, without the memory of its bodies: a second place for each carry, and places for results that nothing
+/// reads. If the bodies run in device memory, also the positions of all iterations, or the answer of a condition. If the iterations go back through states,
+/// also the snapshots and two places for each state: a step reads one place and writes the other. On the host also the iterations of the snapshots.
 template <class Program, int C, bool IsHost>
-class snapshot_frame : public control_flow_frame<Program, C, IsHost> {
+class control_flow_frame {
  public:
-  using around = control_flow_frame<Program, C, IsHost>;
+  static constexpr ir::control_flow record = control_flow_at<Program, C>::value;
+  using body = typename control_flow_at<Program, C>::template body<record.number_of_results_body()>;
   using step = typename control_flow_at<Program, C>::template body<0>;
-  static constexpr int states = step::value.output_count;
-  /// If false, no state is computed again. The plan of the pull decides it, because the passes over the pull may remove the last read of a state.
-  static constexpr bool reads_states = reads_inputs<typename around::body>(around::record.carries, around::record.carries + states);
+  static constexpr int results = body::value.output_count, states = record.states();
+  /// If false, no state is computed again. The plan of the body decides it, because the passes over the body may remove the last read of a state.
+  static constexpr bool reads_states = states > 0 && reads_inputs<body>(record.carries, record.carries + states);
 
-  constexpr snapshot_frame(const bound_step& s, const std::int64_t* symbols) : around(s, symbols), bytes_(around::bytes()) {
-    if constexpr (!reads_states) return;
-    std::int64_t bytes_of_states = 0;
-    for (int i = 0; i < states; ++i) bytes_of_states += state_bytes_[i] = bytes_of_output<step>(i, symbols);
-    count_ = snapshots_of(bytes_of_states, IsHost);
-    const auto take = [&](std::int64_t bytes) {
-      const std::int64_t at = bytes_;
-      bytes_ += (bytes + 63) / 64 * 64;
-      return at;
-    };
-    for (int i = 0; i < states; ++i) {
-      first_[i] = take(state_bytes_[i]);
-      second_[i] = overwrites_state(i) ? first_[i] : take(state_bytes_[i]);
-      snapshots_[i] = take(count_ * state_bytes_[i]);
+  constexpr control_flow_frame(const bound_step& s, const std::int64_t* symbols) {
+    for (int i = 0; i < results; ++i) {
+      const std::int64_t bytes = bytes_of_output<body>(i, symbols);
+      const bool is_read = Program::tables.bindings[s.first_binding + record.operands() + i].buffer != passes::access::nowhere;
+      unread_[i] = take(is_read ? 0 : bytes);
+      other_[i] = take(i < record.carries && !stays_in_place(i) ? bytes : 0);
     }
-    if constexpr (IsHost) taken_at_ = take((count_ + 1) * 8);
+    at_host_ = bytes_;
+    if constexpr (!IsHost && record.what == ir::control_flow::kind::while_loop) take(1);
+    if constexpr (!IsHost && record.counts) take(passes::value_of(Program::tables.numbers[s.first_number], symbols) * 8);
+    if constexpr (reads_states) {
+      std::int64_t bytes_of_states = 0;
+      for (int i = 0; i < states; ++i) bytes_of_states += state_bytes_[i] = bytes_of_output<step>(i, symbols);
+      count_ = snapshots_of(bytes_of_states, IsHost);
+      for (int i = 0; i < states; ++i) {
+        first_[i] = take(state_bytes_[i]);
+        second_[i] = overwrites<step>.may(i, i) ? first_[i] : take(state_bytes_[i]);
+        snapshots_[i] = take(count_ * state_bytes_[i]);
+      }
+      if constexpr (IsHost) taken_at_ = take((count_ + 1) * 8);
+    }
   }
-  /// Whether the step computes state i in the memory of the state that it reads. stays_in_place() tells the same for the carries of the pull.
-  static constexpr bool overwrites_state(int i) { return overwrites<step>.may(i, i); }
+  /// Whether an iteration computes carry i in the memory of the carry that it reads.
+  static constexpr bool stays_in_place(int i) { return overwrites<body>.may(i, i); }
   constexpr std::int64_t bytes() const { return bytes_; }
-  std::int64_t count() const { return count_; }
+  /// Where result i is written: to the memory of the caller, or to scratch memory if nothing reads the result.
+  void* home(int i, void* const* given, char* scratch) const { return given[i] != nullptr ? given[i] : scratch + unread_[i]; }
+  /// Place k of carry i: its home, or the second place for iterations that write in turn.
+  void* place(int i, int k, void* const* given, char* scratch) const { return k == 0 || stays_in_place(i) ? home(i, given, scratch) : scratch + other_[i]; }
+  /// Device memory for positions and for the answer of a condition. On the host, variables hold them.
+  void* variable(char* scratch) const { return scratch + at_host_; }
+  std::int64_t snapshots() const { return count_; }
   /// Place k of state i: the steps write to both in turn.
   void* place_of_state(int i, int k, char* scratch) const { return scratch + (k == 0 ? first_[i] : second_[i]); }
   /// Snapshot k, counted from 1.
@@ -95,12 +72,16 @@ class snapshot_frame : public control_flow_frame<Program, C, IsHost> {
   std::int64_t* taken_at(char* scratch) const { return reinterpret_cast<std::int64_t*>(scratch + taken_at_); }
 
  private:
-  std::int64_t first_[states + 1] = {}, second_[states + 1] = {}, snapshots_[states + 1] = {}, state_bytes_[states + 1] = {};
-  std::int64_t taken_at_ = 0, count_ = 0, bytes_ = 0;
+  /// The offset of the next `bytes` bytes.
+  constexpr std::int64_t take(std::int64_t bytes) {
+    const std::int64_t at = bytes_;
+    bytes_ += (bytes + 63) / 64 * 64;
+    return at;
+  }
+
+  std::int64_t unread_[results + 1] = {}, other_[results + 1] = {}, at_host_ = 0, bytes_ = 0;
+  std::int64_t first_[states + 1] = {}, second_[states + 1] = {}, snapshots_[states + 1] = {}, state_bytes_[states + 1] = {}, taken_at_ = 0, count_ = 0;
 };
-template <class Program, int C, bool IsHost>
-using frame_of = std::conditional_t<control_flow_at<Program, C>::value.what == ir::control_flow::kind::reverse_while, snapshot_frame<Program, C, IsHost>,
-                                    control_flow_frame<Program, C, IsHost>>;
 
 /// The step that runs control-flow operation C, or -1 if several do.
 template <class Program, int C>
@@ -111,12 +92,12 @@ inline constexpr int only_step_of = [] {
   return count == 1 ? found : -1;
 }();
 template <class Program, int C, bool IsHost>
-inline constexpr frame_of<Program, C, IsHost> static_frame{Program::tables.steps[only_step_of<Program, C>], nullptr};
+inline constexpr control_flow_frame<Program, C, IsHost> static_frame{Program::tables.steps[only_step_of<Program, C>], nullptr};
 /// The frame of a step. With static extents the frame is a constant. Without this, a cond in a loop computed its frame in each iteration.
 template <class Program, int C, bool IsHost>
 constexpr decltype(auto) frame_at(const bound_step& s, const std::int64_t* symbols) {
   if constexpr (Program::is_static && only_step_of<Program, C> >= 0) return (static_frame<Program, C, IsHost>);
-  else return frame_of<Program, C, IsHost>(s, symbols);
+  else return control_flow_frame<Program, C, IsHost>(s, symbols);
 }
 
 /// Calls f(bytes of the frame, body as a std::type_identity) for each body of a control-flow operation. For an external function the body is void.
@@ -124,12 +105,12 @@ template <class Program, bool IsHost, class F>
 constexpr void for_each_body(const bound_step& s, const std::int64_t* symbols, const F& f) {
   visit_control_flow<Program>(s, [&]<int C>(std::integral_constant<int, C>) {
     using record = control_flow_at<Program, C>;
-    if constexpr (record::value.what == ir::control_flow::kind::external) {
+    if constexpr (!record::value.runs_bodies()) {
       f(unread_results<Program, C>(s, symbols).bytes, std::type_identity<void>{});
     } else {
       const std::int64_t frame = frame_at<Program, C, IsHost>(s, symbols).bytes();
       f(frame, std::type_identity<typename record::template body<0>>{});
-      if constexpr (record::value.what != ir::control_flow::kind::scan) f(frame, std::type_identity<typename record::template body<1>>{});
+      if constexpr (record::value.body_count() == 2) f(frame, std::type_identity<typename record::template body<1>>{});
     }
   });
 }

@@ -44,10 +44,9 @@ struct overwrites_in_control_flow {
  private:
   template <int C>
   static constexpr bool by_control_flow(const passes::access* a, int argument, int result) {
-    using kind = ir::control_flow::kind;
-    constexpr kind what = control_flow_at<Program, C>::value.what;
-    if constexpr (what == kind::cond) return by_branches<C>(a, argument, result);
-    else if constexpr (what == kind::scan || what == kind::while_loop || what == kind::reverse_while) return by_iterations<C>(a, argument, result);
+    constexpr ir::control_flow record = control_flow_at<Program, C>::value;
+    if constexpr (record.is_loop()) return by_iterations<C>(a, argument, result);
+    else if constexpr (record.runs_bodies()) return by_branches<C>(a, argument, result);
     else return false;
   }
 
@@ -73,7 +72,7 @@ struct overwrites_in_control_flow {
   static constexpr bool by_iterations(const passes::access* a, int argument, int result) {
     using record = control_flow_at<Program, C>;
     constexpr ir::control_flow loop = record::value;
-    using body = typename record::template body<loop.body_of_results() == loop.bodies[1] ? 1 : 0>;
+    using body = typename record::template body<loop.number_of_results_body()>;
     int at = -1;
     for (int i = 0; i < loop.carries; ++i)
       if (a[loop.operands() + i].buffer == result) at = i;

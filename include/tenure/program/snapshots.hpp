@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Which states a reverse_while keeps. The loop runs n iterations backwards with room for s states, for any n. It keeps some states as snapshots and
+// Which states a loop keeps whose n iterations go back through them, with room for s states, for any n. It keeps some states as snapshots and
 // computes each other state again from the last snapshot before it. With s snapshots and the first state, each iteration is computed again at most
 // r times if n <= (s + 1 + r)! / ((s + 1)! r!). No other choice of snapshots computes fewer iterations.
 // Source: A. Griewank and A. Walther, Algorithm 799: revolve, ACM Transactions on Mathematical Software 26 (2000).
