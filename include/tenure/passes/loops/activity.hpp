@@ -29,7 +29,7 @@ constexpr char either(char a, char b) { return a == b ? a : char{is_sometimes}; 
 /// The marks in a control-flow operation: of the inputs of each body, and of the results.
 struct flow {
   mark_list of_first, of_second, results;  // Workaround for g++ 12: in constant evaluation it does not copy an array of arrays
-  bool condition = false;                  // the mark of the condition; of a reverse_while: of the number of iterations
+  bool condition = false;                  // the mark of what decides: a flag, a condition or a trip count
 
   constexpr mark_list& inputs(int body) { return body == 0 ? of_first : of_second; }
   constexpr const mark_list& inputs(int body) const { return body == 0 ? of_first : of_second; }

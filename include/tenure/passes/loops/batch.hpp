@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Rewrites a body for a batch of samples. Each node that depends on a sample gets a new axis 0, by the rule `batch` of its operation. Other
 // nodes are computed once, for all samples. Loops and branches become loops and branches over the batch:
-// - scan: the same number of iterations for all samples.
-// - while_loop: if the condition depends on the sample, the loop goes on while the condition holds for any sample. A sample whose condition is false
-//   keeps its carry.
-// - reverse_while: runs the maximum trip count of all samples. A sample does nothing in iterations that its own loop did not run.
+// - loops: if the trip count depends on the sample, the loop takes as many iterations as any sample needs. A sample whose iterations are over keeps its values.
 // - custom_jvp, custom_vjp, checkpoint: the same for the batch. The cotangent of an argument that all samples share is the sum of the
 //   cotangents of all samples.
 // - cond: if the flag depends on the sample, both branches are computed for all samples, and `where` chooses.
@@ -121,13 +118,8 @@ class batching {
     for (const batch_value& o : operands) mapped.push_back(o.is_mapped);
     if (c.is_custom_derivative()) return custom_derivative(c, operands, mapped);
     const flow m = flow_through<by_sample>(g_.view(), c, mapped);
-    switch (c.what) {
-      case ir::control_flow::kind::scan: return scan(c, operands, m);
-      case ir::control_flow::kind::while_loop: return while_loop(c, operands, m);
-      case ir::control_flow::kind::reverse_while: return reverse_while(c, operands, m);
-      case ir::control_flow::kind::external: return external(c, operands);
-      default: break;
-    }
+    if (c.is_loop()) return loop(c, operands, m);
+    if (!c.runs_bodies()) return external(c, operands);
     return cond(c, operands, m);
   }
 
@@ -156,13 +148,6 @@ class batching {
     }
     return w;
   }
-  /// The carries as operands of a loop.
-  constexpr ids carried(const ir::control_flow& c, const values& operands, const flow& m) const {
-    ids all;
-    for (int i = 0; i < c.carries; ++i) all.push_back(m.results[i] ? over(operands[i]) : operands[i].id);
-    return all;
-  }
-
   /// If any operand has the axis of the samples, the results have it too, with their tangents and cotangents. The tangents and cotangents of the
   /// other operands have it if the operand has it.
   constexpr values custom_derivative(const ir::control_flow& c, const values& operands, mark_list mapped) {
@@ -257,112 +242,69 @@ class batching {
     return found;
   }
 
-  constexpr values scan(const ir::control_flow& c, const values& operands, const flow& m) {
+  /// If the trip count depends on the sample, the loop takes as many iterations as any sample needs. A sample whose iterations are over keeps its values.
+  /// Then a counter is one more carry or state: the trip counts of the samples, or the number of the iteration if the iterations go back.
+  constexpr values loop(const ir::control_flow& c, const values& operands, const flow& m) {
+    using type = ir::port_group::type;
+    const ir::port_list ports = g_.view().ports_of(c);
     const int own = c.own_operands();
-    ids all = carried(c, operands, m);
-    for (int i = c.carries; i < own; ++i) all.push_back(operands[i].is_mapped ? ops::moved_axis({g_, operands[i].id}, 1, 0).id : operands[i].id);
-    writing w = start(c.bodies[0], own + c.counts, m.inputs(0));
-    for (int j = own; j < operands.size(); ++j) w.given.push_back(operands[j]);
-    ids out;
-    const values found = outputs(c.bodies[0], w.given);
-    for (int i = 0; i < found.size(); ++i) out.push_back(m.results[i] ? over(found[i]) : found[i].id);
-    ir::control_flow loop = c;
-    loop.bodies[0] = g_.outline(w.first, w.inputs, out, all);
-    loop.captures[0] = all.size() - own;
-    const ir::node_id node = g_.add_control_flow(loop, all);
-    values results;
-    for (int i = 0; i < found.size(); ++i) {
-      const ir::node_id r = g_.result(node, i);
-      results.push_back({i >= c.carries && m.results[i] ? ops::moved_axis({g_, r}, 1, 0).id : r, m.results[i] != 0});
-    }
-    return results;
-  }
-
-  constexpr values while_loop(const ir::control_flow& c, const values& operands, const flow& m) {
-    ids all = carried(c, operands, m);
-    const int of_step = c.carries + c.captures[0];
-    const bool counts_each = c.counts_iterations && m.condition;  // the trip counts of the samples are one more carry
-    const std::int16_t each = g_.intern(call({}).batch_of({}));
-    if (counts_each) all.push_back(g_.constant(dtype::int64, each, 0));
-    const auto add_captures = [&](writing& w, int from, int to) {
-      for (int j = from; j < to; ++j) w.given.push_back(operands[j]);
+    const bool goes_back = c.is_linear_in_carries(), has_counter = m.condition && (goes_back || c.counts_iterations);
+    ids all;
+    const auto add_operands = [&](bool of_values) {
+      for (const ir::port_group& p : ports)
+        for (int i = 0; i < p.count && p.operand >= 0 && p.what != type::capture && (p.what == type::value) == of_values; ++i) {
+          const batch_value x = operands[p.operand + i];
+          const int b = p.input[0] >= 0 ? 0 : 1;
+          if (p.what == type::slice) all.push_back(x.is_mapped ? ops::moved_axis({g_, x.id}, 1, 0).id : x.id);
+          else if (p.what == type::number) all.push_back(m.condition ? largest(x.id).id : x.id);
+          else all.push_back(m.inputs(b)[p.input[b] + i] ? over(x) : x.id);
+        }
     };
-    ir::control_flow loop = c;
-    loop.counts_iterations = c.counts_iterations && !counts_each;
-    loop.carries += counts_each;
-    ids out;
-    {
-      writing w = start(c.bodies[0], c.carries, m.inputs(0));
-      if (counts_each) w.inputs.push_back(g_.body_input(dtype::int64, each));
-      add_captures(w, c.carries, of_step);
-      const batch_value goes_on = outputs(c.bodies[0], w.given)[0];
-      out.push_back(goes_on.is_mapped ? any(goes_on.id) : goes_on.id);
-      loop.bodies[0] = g_.outline(w.first, w.inputs, out, all);
-      loop.captures[0] = all.size() - loop.carries;
-    }
-    const int before = all.size();
-    writing w = start(c.bodies[1], c.carries, m.inputs(1));
-    if (counts_each) w.inputs.push_back(g_.body_input(dtype::int64, each));
-    ir::node_id goes_on = ir::none;
-    if (m.condition) {
-      values given = w.given;
-      for (int j = c.carries; j < of_step; ++j) given.push_back(operands[j]);
-      goes_on = outputs(c.bodies[0], given)[0].id;
-    }
-    add_captures(w, of_step, operands.size());
-    batching step(g_, samples_, m.condition ? both(mask_, goes_on) : mask_);
-    const values found = step.outputs(c.bodies[1], w.given);
-    out.clear();
-    for (int i = 0; i < c.carries; ++i) {
-      const ir::node_id next = m.results[i] ? over(found[i]) : found[i].id;
-      out.push_back(m.condition ? chosen(goes_on, {g_, next}, {g_, w.inputs[i]}).id : next);
-    }
-    if (counts_each) out.push_back((ops::value(g_, w.inputs.back()) + ops::cast_to({g_, goes_on}, dtype::int64)).id);
-    loop.bodies[1] = g_.outline(w.first, w.inputs, out, all);
-    loop.captures[1] = all.size() - before;
-    const ir::node_id node = g_.add_control_flow(loop, all);
-    values results;
-    for (int i = 0; i < c.carries + c.counts_iterations; ++i) results.push_back({g_.result(node, i), m.results[i] != 0});
-    return results;
-  }
-  /// If the trip count depends on the sample, the number of the iteration is one more state. A sample whose iterations are over keeps its state
-  /// and its cotangents.
-  constexpr values reverse_while(const ir::control_flow& c, const values& operands, const flow& m) {
-    const int states = c.states(), own = c.own_operands();
-    const std::int16_t scalar = g_.intern({});
-    const ir::node_id trip_count = operands[own - 1].id;
-    ids all = carried(c, operands, m);
-    for (int i = 0; i < states; ++i) all.push_back(m.inputs(0)[i] ? over(operands[c.carries + i]) : operands[c.carries + i].id);
-    if (m.condition) all.push_back(g_.constant(dtype::int64, scalar, 0));
-    all.push_back(m.condition ? largest(trip_count).id : trip_count);
-    ir::control_flow loop = c;
-    loop.scanned += m.condition;
-    int captured = own;
-    for (int b = 0; b < 2; ++b) {
+    add_operands(true);
+    const std::int16_t counter_shape = has_counter ? g_.intern(goes_back ? extents{} : call({}).batch_of({})) : std::int16_t{0};
+    if (has_counter) all.push_back(g_.constant(dtype::int64, counter_shape, 0));
+    add_operands(false);
+    ir::control_flow made = c;
+    made.counts_iterations = c.counts_iterations && !has_counter;
+    (goes_back ? made.scanned : made.carries) += has_counter;
+    for (int b = 0, first_capture = own; b < c.body_count(); first_capture += c.captures[b++]) {
       const int before = all.size();
-      writing w = start(c.bodies[b], c.own_inputs(b), m.inputs(b));
-      for (int j = 0; j < c.captures[b]; ++j) w.given.push_back(operands[captured + j]);
-      ir::node_id iteration = ir::none, goes_on = ir::none;
-      if (m.condition) {
-        iteration = g_.body_input(dtype::int64, scalar);
-        w.inputs.push_back(iteration);
-        goes_on = ops::pointwise_value<ops::less>({g_, over({iteration, false})}, {g_, trip_count}, {}).id;
+      writing w = start(c.bodies[b], c.own_inputs(b) + c.counts, m.inputs(b));
+      if (has_counter) w.inputs.push_back(g_.body_input(dtype::int64, counter_shape));
+      ir::node_id goes_on = ir::none;
+      if (m.condition && goes_back) {
+        goes_on = ops::pointwise_value<ops::less>({g_, over({w.inputs.back(), false})}, {g_, operands[own - 1].id}, {}).id;
+      } else if (m.condition && b == 1) {
+        values given = w.given;
+        for (int j = 0; j < c.captures[0]; ++j) given.push_back(operands[own + j]);
+        goes_on = outputs(c.bodies[0], given)[0].id;
       }
-      batching body(g_, samples_, m.condition ? both(mask_, goes_on) : mask_);
+      for (int j = 0; j < c.captures[b]; ++j) w.given.push_back(operands[first_capture + j]);
+      batching body(g_, samples_, goes_on != ir::none ? both(mask_, goes_on) : mask_);
       const values found = body.outputs(c.bodies[b], w.given);
       ids out;
-      for (int i = 0; i < found.size(); ++i) {
-        const ir::node_id next = m.inputs(b)[i] ? over(found[i]) : found[i].id;
-        out.push_back(m.condition ? chosen(goes_on, {g_, next}, {g_, w.inputs[i]}).id : next);
+      for (const ir::port_group& p : ports)
+        for (int i = 0; i < p.count && p.output[b] >= 0; ++i) {
+          const batch_value y = found[p.output[b] + i];
+          const bool is_mapped = !p.decides() && (p.result >= 0 ? m.results[p.result + i] : m.inputs(b)[p.input[b] + i]);
+          const ir::node_id next = is_mapped ? over(y) : p.decides() && y.is_mapped ? any(y.id) : y.id;
+          out.push_back(goes_on != ir::none ? chosen(goes_on, {g_, next}, {g_, w.inputs[p.input[b] + i]}).id : next);
+        }
+      if (has_counter && b == (goes_back ? 0 : 1)) {
+        const ops::value counter(g_, w.inputs.back());
+        out.push_back((counter + (goes_back ? counter.like(1) : ops::cast_to({g_, goes_on}, dtype::int64))).id);
       }
-      if (m.condition && b == 0) out.push_back((ops::value(g_, iteration) + ops::value(g_, iteration).like(1)).id);
-      loop.bodies[b] = g_.outline(w.first, w.inputs, out, all);
-      loop.captures[b] = all.size() - before;
-      captured += c.captures[b];
+      made.bodies[b] = g_.outline(w.first, w.inputs, out, all);
+      made.captures[b] = all.size() - before;
     }
-    const ir::node_id node = g_.add_control_flow(loop, all);
+    const ir::node_id node = g_.add_control_flow(made, all);
     values results;
-    for (int i = 0; i < c.carries; ++i) results.push_back({g_.result(node, i), m.results[i] != 0});
+    for (const ir::port_group& p : ports)
+      for (int i = 0; i < p.count && p.result >= 0; ++i) {
+        const ir::node_id r = g_.result(node, p.result + i);
+        const bool is_mapped = m.results[p.result + i] != 0;
+        results.push_back({p.what == type::slice && is_mapped ? ops::moved_axis({g_, r}, 1, 0).id : r, is_mapped});
+      }
     return results;
   }
   /// The maximum trip count of all samples. It is 0 for no samples, although the maximum of no elements is the smallest integer.

@@ -89,14 +89,13 @@ constexpr mark_list reached_by_custom_derivative(const ir::graph_view& g, const 
 
 /// The reach of a loop or a branch. `f` says what is active in its bodies.
 constexpr reach reached_in_bodies(const ir::graph_view& g, const ir::control_flow& c, const id_list& ids, const flow& f, const mark_list& results) {
-  using kind = ir::control_flow::kind;
   reach r;
   const auto body = [&](int b) { return g.body_at(c.bodies[b]); };
-  const bool is_reverse_while = c.what == kind::reverse_while;
+  const int last = c.number_of_results_body();
   for (int i = 0; i < g.inner.bodies[c.body_of_results()].output_count; ++i)
-    r.outputs.push_back(f.results[i] || is_reverse_while ? results[i] : char{is_never});
+    r.outputs.push_back(f.results[i] || c.is_linear_in_carries() ? results[i] : char{is_never});
   r.operands.resize(ids.size(), 0);
-  if (c.what == kind::cond) {
+  if (!c.is_loop()) {
     for (int b = 0; b < 2; ++b) r.inputs(b) = inputs_reached(body(b), marks_of_body<by_derivative>(body(b), f.inputs(b)), r.outputs);
     for (int i = 1; i < ids.size(); ++i) {  // joins both branches, because both may capture an operand
       char of_branch[2] = {};
@@ -108,27 +107,28 @@ constexpr reach reached_in_bodies(const ir::graph_view& g, const ir::control_flo
     }
     return r;
   }
-  if (c.what == kind::scan) r.of_first = reached_over_iterations(body(0), f.of_first, r.outputs, c.carries);
-  if (c.what == kind::while_loop) r.of_second = reached_over_iterations(body(1), f.of_second, r.outputs, c.carries);
-  if (is_reverse_while) {  // its iterations are linear in the carries, and the cotangents of the carries come from its results
-    mark_list of_carries(body(1).input_count, 0), states;
-    for (int i = 0; i < c.carries; ++i) of_carries[i] = 1;
-    reached_over_iterations(body(1), of_carries, r.outputs, c.carries);
+  mark_list active = f.inputs(last);
+  if (c.is_linear_in_carries()) {
+    active = mark_list(active.size(), 0);
+    for (int i = 0; i < c.carries; ++i) active[i] = 1;
+  }
+  r.inputs(last) = reached_over_iterations(body(last), active, r.outputs, c.carries);
+  if (c.is_linear_in_carries()) {  // the cotangents of the carries come from its results
+    mark_list states;
     r.of_second = inputs_reached(body(1), marks_of_body<by_derivative>(body(1), f.of_second), r.outputs);
     for (int i = 0; i < c.states(); ++i) states.push_back(sometimes(r.of_second[c.carries + i]));
     r.of_first = reached_over_iterations(body(0), f.of_first, states, c.states());
     for (int i = 0; i < c.states(); ++i) r.of_first[i] = states[i];
   }
-  const bool has_iterations = c.what == kind::scan && is_static(c.length) && c.length > 0;
-  const auto in_an_iteration = [&](char mark) { return has_iterations ? mark : sometimes(mark); };
-  for (int i = 0; i < c.carries; ++i) r.operands[i] = has_iterations ? r.of_first[i] : r.outputs[i];
-  if (c.what == kind::scan)
-    for (int i = c.carries; i < c.own_operands(); ++i) r.operands[i] = r.of_first[i];
-  if (is_reverse_while)
-    for (int i = 0; i < c.states(); ++i) r.operands[c.carries + i] = sometimes(r.of_first[i]);
-  for (int b = 0, at = c.own_operands(); b < 2; ++b)
-    for (int i = 0; i < c.captures[b]; ++i, ++at)
-      if (r.inputs(b).size() > 0) r.operands[at] = in_an_iteration(r.inputs(b)[c.own_inputs(b) + c.counts + i]);
+  const bool has_iterations = is_static(c.length) && c.length > 0;  // only a scan has a length
+  for (const ir::port_group& p : g.ports_of(c)) {
+    const int b = p.output[0] >= 0 || p.input[1] < 0 ? 0 : 1;
+    for (int i = 0; i < p.count && p.operand >= 0 && p.input[b] >= 0 && r.inputs(b).size() > 0; ++i) {
+      const char mark = r.inputs(b)[p.input[b] + i];
+      const bool is_in_iterations = has_iterations || p.what == ir::port_group::type::slice;
+      r.operands[p.operand + i] = is_in_iterations ? mark : p.result >= 0 ? r.outputs[p.result + i] : sometimes(mark);
+    }
+  }
   return r;
 }
 
