@@ -65,7 +65,8 @@ inline void print_shape(writer& out, const ir::graph_view& g, const extents& s) 
 inline void print_control_flow(writer& out, const ir::graph_view& g, const ir::control_flow& c) {
   out << ": " << c.name();
   if (c.function.name != nullptr) out << ' ' << c.function.name;
-  if (c.counts_iterations) out << ", counted";
+  for (const ir::printed_property& p : ir::printed_properties)
+    if (c.*p.value) out << p.text;
   if (c.what != ir::control_flow::kind::scan) return;
   out << " of ";
   print_extent(out, g, c.length);

@@ -22,7 +22,7 @@ constexpr void pull_cond(ir::builder& g, ir::node_id id, const reach& r, const i
   for (int b = 0, k = 1; b < 2; ++b)
     for (int j = 0; j < c.captures[b]; ++j, ++k)
       if (r.inputs(b)[j] && place_of(operands[k]) == wanted.size()) wanted.push_back(operands[k]);
-  ir::control_flow back{.what = ir::control_flow::kind::cond};
+  ir::control_flow back = c.derived(c.what);
   int first_capture = 1;
   for (int b = 0; b < 2; ++b) {
     derived_body body(g, c.bodies[b]);

@@ -30,7 +30,7 @@ class cotangents_of_reverse_while {
     bool any = false;
     for (int i = 0; i < c_.carries; ++i) any = any || (r_.outputs[i] && active_[operands_[i]]);
     if (!any) return;
-    ir::control_flow loop{.what = ir::control_flow::kind::while_loop, .carries = first_states_.size() + 1};
+    ir::control_flow loop = c_.derived(ir::control_flow::kind::while_loop, first_states_.size() + 1);
     id_list all = first_states_;
     all.push_back(g_.constant(dtype::int64, g_[trip_count()].shape, 0));
 
@@ -99,7 +99,7 @@ class cotangents_of_reverse_while {
       if (k < active_states) outputs.push_back(more != ir::none ? more : body.zero_like(wrt[k]));
       else outputs.push_back(more != ir::none ? sum_of_cotangents({g_, sum}, {g_, more}).id : sum);
     }
-    ir::control_flow back{.what = ir::control_flow::kind::reverse_while, .carries = first_state, .scanned = first_states_.size() + 1};
+    ir::control_flow back = c_.derived(c_.what, first_state, first_states_.size() + 1);
     id_list all, captured;
     back.bodies[1] = body.outline(inputs, outputs, captured);
     back.captures[1] = captured.size();

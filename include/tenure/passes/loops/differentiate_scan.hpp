@@ -257,12 +257,9 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const c
   for (int i = 0; i < c.carries; ++i)
     if (is_read[i]) residuals.push_back(input_of_body(g.view().body_at(c.bodies[0]), i)), residual_inputs.push_back(given[i]);
 
-  ir::control_flow back{.what = ir::control_flow::kind::scan,
-                     .reverse = !c.reverse,
-                     .counts = c.counts && is_read[own],
-                     .carries = carries.size(),
-                     .scanned = scanned.size() + residuals.size(),
-                     .length = c.length};
+  ir::control_flow back = c.derived(c.what, carries.size(), scanned.size() + residuals.size());
+  back.reverse = !c.reverse;
+  back.counts = c.counts && is_read[own];
   id_list inputs = carries, captured;
   for (const ir::node_id s : scanned) inputs.push_back(s);
   for (const ir::node_id s : residual_inputs) inputs.push_back(s);

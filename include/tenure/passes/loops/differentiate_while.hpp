@@ -89,7 +89,7 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const reach& r, const 
   for (int i = 0; i < c.carries; ++i)
     if (needed[i]) inputs.push_back(given[i]), all.push_back(operands[i]);
   all.push_back(trip_count);
-  ir::control_flow back{.what = ir::control_flow::kind::reverse_while, .carries = wanted.size(), .scanned = all.size() - wanted.size()};
+  ir::control_flow back = c.derived(ir::control_flow::kind::reverse_while, wanted.size(), all.size() - wanted.size());
   id_list captured;
   back.bodies[1] = pull.outline(inputs, outputs, captured);
   back.captures[1] = captured.size();

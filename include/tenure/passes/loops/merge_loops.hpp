@@ -10,8 +10,6 @@
 namespace TENURE_NAMESPACE::passes {
 
 class merge_loops_pass {
-  using kind = ir::control_flow::kind;
-
  public:
   constexpr explicit merge_loops_pass(const ir::graph_view& g) : g_(g), derived_(g.count, none), position_(g.count, -1) {
     for (node_id id = 0; id < g.count; ++id)
@@ -33,7 +31,7 @@ class merge_loops_pass {
  private:
   constexpr bool is_loop(node_id id) const {
     const ir::found_control_flow c = g_.find_control_flow(id);
-    return c != nullptr && (c->what == kind::scan || c->what == kind::while_loop) && !c->counts_iterations;
+    return c != nullptr && c->is_loop() && !c->is_linear_in_carries() && !c->counts_iterations;
   }
   constexpr ir::array<char> ancestors(node_id of) const {
     ir::array<char> marks(of + 1, 0);
@@ -84,11 +82,11 @@ class merge_loops_pass {
   /// Whether the loop `many` computes all results of the loop `few` that have a node. Notes their positions in the results of `many`.
   constexpr bool contains(node_id many_id, node_id few_id) {
     const ir::control_flow &many = g_.control_flow_of(g_[many_id]), &few = g_.control_flow_of(g_[few_id]);
-    if (many.what != few.what || many.reverse != few.reverse || many.counts != few.counts || many.length != few.length || many.carries < few.carries || many.scanned < few.scanned) return false;
+    if (!(many.derived(many.what) == few.derived(few.what)) || many.carries < few.carries || many.scanned < few.scanned) return false;
     const ir::array<node_id> of_many = operands_of(many_id), of_few = operands_of(few_id);
     for (int i = 0; i < few.own_operands(); ++i)
       if (of_few[i] != of_many[i < few.carries ? i : i - few.carries + many.carries]) return false;
-    const int iteration = few.what == kind::while_loop ? 1 : 0;
+    const int iteration = few.number_of_results_body();
     const ir::graph_view from = g_.body_at(few.bodies[iteration]), to = g_.body_at(many.bodies[iteration]);
     const ir::array<node_id> found = found_in(many, of_many, few, of_few, iteration);
     for (int i = 0; i < few.carries; ++i)
