@@ -103,7 +103,7 @@ def readme(golden, groups):
 
     check<p_softplus>([](auto x) {{ return softplus(x); }});
 
-`torch_items.py` computes further items, whose names begin with `t_`, with the PyTorch that is installed.
+`torch_items.py` computes further items, whose names begin with `t_`, with the PyTorch that is installed. `bfloat16.py` does this for bfloat16, as bits.
 
 Tolerance: 1e-10 relative, 1e-12 absolute; infinities and NaN must match.
 

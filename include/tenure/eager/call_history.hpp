@@ -118,7 +118,7 @@ auto parts_as_operands(std::index_sequence<I...>, const X& x);
 /// The leaves of an argument, as operands.
 template <class X>
 auto leaves_as_operands(const X& x) {
-  if constexpr (any_tensor<X>) return std::tuple{to_operand<true, X>(x)};
+  if constexpr (any_tensor<X>) return std::tuple{to_operand<true, void, X>(x)};
   else if constexpr (scalar<X>) return std::tuple{number_operand<typename leaf_type<X>::element_type>{static_cast<typename leaf_type<X>::element_type>(x)}};
   else return parts_as_operands(part_indices<X>{}, x);
 }

@@ -39,8 +39,11 @@ template <class X, class Y>
 concept joinable = some_operand<X, Y> && operand_or_scalar<X> && operand_or_scalar<Y>;
 
 namespace ops {
+/// The base of an operation that does not round a plain number or a floating scalar to the narrow type of its other operands. PyTorch's are those that
+/// scale, such as products. It rounds the number in sums, comparisons and powers.
+struct keeps_numbers {};
 /// The base of an operation that is composed of others and rounds only its result to a narrow type, as softmax in bfloat16.
-struct rounds_once {};
+struct rounds_once : keeps_numbers {};
 }  // namespace ops
 
 namespace detail {
@@ -80,6 +83,31 @@ constexpr dtype scalar_dtype() {
   if (std::is_same_v<Scalar, bool>) return common;
   return common == dtype::boolean ? dtype::int64 : common;
 }
+
+/// A plain number beside operands of a narrow type T, of an operation that keeps it: a scalar of the type of lanes. It promotes as a T, but is not rounded.
+template <class T>
+struct lane_number : traced<number::lane_t<T>, shape<>> {
+  using promoted = traced<T, shape<>>;
+  lane_number() = default;
+  constexpr lane_number(const traced<number::lane_t<T>, shape<>>& x) : traced<number::lane_t<T>, shape<>>(x) {}
+};
+template <class X>
+struct promotion { using type = X; };
+template <class T>
+struct promotion<lane_number<T>> { using type = typename lane_number<T>::promoted; };
+
+template <class Operation>
+inline constexpr bool rounds_once = std::is_base_of_v<ops::rounds_once, Operation>;
+template <class Operation>
+inline constexpr bool keeps_numbers = std::is_base_of_v<ops::keeps_numbers, Operation>;
+template <class T>
+inline constexpr bool is_wide_floating = number::is_floating<T> && !number::is_narrow<T>;
+/// The element type of a plain number as an operand of Operation, and whether the number is a lane_number.
+template <class Operation, class Scalar, class... X>
+struct number_beside {
+  using element_type = element_of_t<scalar_dtype<Scalar, X...>()>;
+  static constexpr bool is_lane = number::is_narrow<element_type> && keeps_numbers<Operation>;
+};
 
 template <class X>
 constexpr ir::builder* graph_of(const X& x) {
@@ -141,19 +169,35 @@ constexpr traced<T, S> converted(const traced<From, S>& x) {
   else return {x.graph, x.graph->emit({.op = ir::opcode::cast, .type = dtype_v<T>, .arity = 1, .shape = (*x.graph)[x.id].shape, .in = {x.id, ir::none, ir::none}})};
 }
 
+/// A plain number in the type in which Operation computes with it; any other operand as lift() makes it.
+template <class Operation, class... All, class X>
+constexpr auto lift_operand(ir::builder& g, const X& x) {
+  if constexpr (scalar<X>) {
+    using beside = number_beside<Operation, X, All...>;
+    using T = typename beside::element_type;
+    if constexpr (beside::is_lane) return lane_number<T>(lift<traced<number::lane_t<T>, shape<>>>(g, x));
+    else return lift<All...>(g, x);
+  } else {
+    return lift<All...>(g, x);
+  }
+}
+
 /// Operation on operands of a narrow type: computed in lanes from its first operation to its last, and rounded once.
 template <class Operation>
 struct in_lanes {
   template <class... X>
   static constexpr auto trace(const X&... x) {
-    using rounded = typename decltype(Operation::trace(x...))::element_type;
+    using rounded = typename decltype(Operation::trace(std::declval<typename promotion<X>::type>()...))::element_type;
     const auto y = Operation::trace(converted<number::lane_t<typename X::element_type>>(x)...);
     if constexpr (number::is_narrow<rounded>) return converted<rounded>(y);
     else return y;
   }
 };
+/// Operation as it is traced. A floating operand of another type is a number or a scalar, which is not rounded to the narrow type, or the result is not narrow.
 template <class Operation, class... X>
-using called = std::conditional_t<std::is_base_of_v<ops::rounds_once, Operation> && (number::is_narrow<typename X::element_type> || ...), in_lanes<Operation>, Operation>;
+using called = std::conditional_t<(number::is_narrow<typename X::element_type> || ...) &&
+                                      (rounds_once<Operation> || (keeps_numbers<Operation> && (is_wide_floating<typename X::element_type> || ...))),
+                                  in_lanes<Operation>, Operation>;
 
 /// A value to return after a failed static_assert, so that no further errors follow.
 template <class X, class... Rest>
@@ -177,7 +221,7 @@ constexpr auto apply(const X&... x) {
   } else if constexpr ((is_traced_v<X> || ...)) {
     ir::builder* g = nullptr;
     ((g = g ? g : detail::graph_of(x)), ...);
-    return detail::called<Operation, decltype(detail::lift<X...>(*g, x))...>::trace(detail::lift<X...>(*g, x)...);
+    return detail::called<Operation, decltype(detail::lift_operand<Operation, X...>(*g, x))...>::trace(detail::lift_operand<Operation, X...>(*g, x)...);
   } else {
     return detail::make_lazy<Operation>(std::index_sequence_for<X...>{}, x...);
   }

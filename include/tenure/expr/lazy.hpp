@@ -31,8 +31,9 @@ struct captured {
   [[no_unique_address]] detail::stored_accumulator<Tracked ? role::node : role::constant> accumulator;
 };
 
-/// A plain number as an operand. The program reads it at run time, so one compiled program serves all values.
-template <class T>
+/// A plain number as an operand. The program reads it at run time, so one compiled program serves all values. It is a T in memory, and promotes as a
+/// Promoted.
+template <class T, class Promoted = T>
 struct number_operand {
   using element_type = T;
   using shape_type = shape<>;
@@ -64,13 +65,18 @@ inline constexpr bool is_tracked_operand<lazy<Operation, Operand...>> = (is_trac
 
 template <class T, class S>
 inline constexpr bool may_be_constant_expression<captured<T, S, false, false, cpu_device>> = true;
-template <class T>
-inline constexpr bool may_be_constant_expression<number_operand<T>> = true;
+template <class T, class Promoted>
+inline constexpr bool may_be_constant_expression<number_operand<T, Promoted>> = true;
 template <class Operation, class... Operand>
 inline constexpr bool may_be_constant_expression<lazy<Operation, Operand...>> = (may_be_constant_expression<Operand> && ...);
 
 template <class X>
-using traced_operand = traced<typename X::element_type, typename X::shape_type>;
+struct operand_in_trace { using type = traced<typename X::element_type, typename X::shape_type>; };
+template <class T, element Narrow>
+  requires(!std::is_same_v<T, Narrow>)
+struct operand_in_trace<number_operand<T, Narrow>> { using type = lane_number<Narrow>; };
+template <class X>
+using traced_operand = typename operand_in_trace<X>::type;
 
 /// The single element that an expression has computed and keeps. On a device it stays in device memory until it is read.
 template <class T, class Device>
@@ -123,7 +129,7 @@ auto untracked(const X& x) {
 }
 
 /// The operand that an expression keeps for x. If no gradient reaches it (Reached is false), x is kept as a constant.
-template <bool Reached, class... All, class X>
+template <bool Reached, class Operation, class... All, class X>
 constexpr auto to_operand(const X& x) {
   if constexpr (is_lazy<X>) {
     if constexpr (is_tracked_operand<X> && !Reached) return untracked(x);
@@ -148,8 +154,10 @@ constexpr auto to_operand(const X& x) {
   } else if constexpr (std::is_same_v<X, flag>) {
     return number_operand<bool>{x.value};
   } else {
-    using T = element_of_t<scalar_dtype<X, All...>()>;
-    return number_operand<T>{number::convert<T>(x)};
+    using beside = number_beside<Operation, X, All...>;
+    using promoted = typename beside::element_type;
+    using T = std::conditional_t<beside::is_lane, number::lane_t<promoted>, promoted>;
+    return number_operand<T, promoted>{number::convert<T>(x)};
   }
 }
 
@@ -350,13 +358,13 @@ constexpr void check_number([[maybe_unused]] const X& x) {
 
 template <class Operation, std::size_t... I, class... X>
 constexpr auto make_lazy(std::index_sequence<I...>, const X&... x) {
-  static_assert(!is_mixed((0u | ... | decltype(to_operand<false, X...>(x))::devices)), "tenure: expression: the operands are on different devices: move one with to()");
+  static_assert(!is_mixed((0u | ... | decltype(to_operand<false, Operation, X...>(x))::devices)), "tenure: expression: the operands are on different devices: move one with to()");
   (check_number<Operation, X...>(x), ...);
   if constexpr ((is_tracked_source<X>() || ...)) {
-    using result = std::remove_cvref_t<decltype(called<Operation, traced_operand<decltype(to_operand<false, X...>(x))>...>::trace(std::declval<traced_operand<decltype(to_operand<false, X...>(x))>>()...))>;
-    return lazy<Operation, decltype(to_operand<gradient_reaches<Operation, result>(I), X...>(x))...>(to_operand<gradient_reaches<Operation, result>(I), X...>(x)...);
+    using result = std::remove_cvref_t<decltype(called<Operation, traced_operand<decltype(to_operand<false, Operation, X...>(x))>...>::trace(std::declval<traced_operand<decltype(to_operand<false, Operation, X...>(x))>>()...))>;
+    return lazy<Operation, decltype(to_operand<gradient_reaches<Operation, result>(I), Operation, X...>(x))...>(to_operand<gradient_reaches<Operation, result>(I), Operation, X...>(x)...);
   } else {
-    return lazy<Operation, decltype(to_operand<false, X...>(x))...>(to_operand<false, X...>(x)...);
+    return lazy<Operation, decltype(to_operand<false, Operation, X...>(x))...>(to_operand<false, Operation, X...>(x)...);
   }
 }
 

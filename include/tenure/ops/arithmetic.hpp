@@ -46,7 +46,7 @@ struct sub : pointwise<sub, 2, typing::arithmetic> {
   }
 };
 
-struct mul : pointwise<mul, 2, typing::arithmetic> {
+struct mul : pointwise<mul, 2, typing::arithmetic>, keeps_numbers {
   static constexpr const char* name = "mul";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: mul: the extents differ and neither of them is 1"); }
@@ -57,7 +57,7 @@ struct mul : pointwise<mul, 2, typing::arithmetic> {
 
 /// True division: integers are converted to float32 first, as in PyTorch. The derivative does not read the result, so that the memory of the result
 /// may be overwritten. The derivative computes x / y again; if one graph has both quotients, cse merges them.
-struct div : pointwise<div, 2, typing::floating> {
+struct div : pointwise<div, 2, typing::floating>, keeps_numbers {
   static constexpr const char* name = "div";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: div: the extents differ and neither of them is 1"); }
@@ -225,7 +225,7 @@ struct clamp_max : composed<clamp_max> {
 
 /// x + w * (y - x), or y + (w - 1) * (y - x) where w >= 1/2 (PyTorch's rule), so that the result is exactly y where w is 1. The operands are selected
 /// and not the results: the gradient of an unselected result would be 0 times an infinite difference, which is NaN.
-struct lerp : composed<lerp> {
+struct lerp : composed<lerp>, rounds_once {
   static constexpr const char* name = "lerp";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: lerp: the extents differ and neither of them is 1"); }

@@ -90,9 +90,9 @@ constexpr auto constant_of(ir::builder& g, const X& x) {
 template <class X>
 constexpr auto constant_expression(ir::builder& g, const X& x) {
   if constexpr (requires { typename X::operation; }) {
-    return std::apply([&](const auto&... part) { return X::operation::trace(constant_expression(g, part)...); }, x.operands());
+    return std::apply([&](const auto&... part) { return called<typename X::operation, decltype(constant_expression(g, part))...>::trace(constant_expression(g, part)...); }, x.operands());
   } else if constexpr (requires { x.value; }) {
-    return lift<traced<typename X::element_type, shape<>>>(g, x.value);
+    return traced_operand<X>(lift<traced<typename X::element_type, shape<>>>(g, x.value));
   } else {
     using T = typename X::element_type;
     using S = typename X::shape_type;
