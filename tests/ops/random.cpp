@@ -99,6 +99,28 @@ TEMPLATE_LIST_TEST_CASE("the same key gives the same bits in rows of any length,
   CHECK(transposed(7, 3) == 2 * whole[3 * 15 + 7]);
 }
 
+TEST_CASE("bfloat16 has the float32 numbers of the key: uniform ones rounded down, so that each of 256 values is as probable, and normal ones to the nearest") {
+  using tn::bfloat16;
+  constexpr int n = 1 << 14;
+  const auto key = tn::random_key(38);
+  const auto u = same_as_reference([](auto k) { return tn::uniform<bfloat16>(shape<n>{}, k); }, key), z = all_of(tn::normal<bfloat16>(shape<n>{}, key));
+  const auto single = all_of(tn::uniform(shape<n>{}, key)), normal = all_of(tn::normal(shape<n>{}, key));
+  std::vector<double> cells(256);
+  for (std::size_t i = 0; i < n; ++i) {
+    CHECK(u[i] == std::floor(256 * single[i]) / 256);
+    CHECK(z[i] == static_cast<double>(float(bfloat16(normal[i]))));
+    cells[static_cast<std::size_t>(256 * u[i])] += 1;
+  }
+  double chi_square = 0;
+  for (const double c : cells) chi_square += (c - n / 256) * (c - n / 256) / (n / 256);
+  CHECK(std::fabs(chi_square - 255) < 4 * std::sqrt(2 * 255.0));
+  const tn::tensor<bfloat16, shape<dyn, 2>> x(n / 2);
+  CHECK(all_of(tn::uniform_like(x, key)) == u);
+  CHECK(all_of(tn::normal_like(x, key)) == z);
+  for (const double v : all_of(tn::uniform<bfloat16>(shape<n>{}, key, -1, 1))) CHECK((-1 <= v && v < 1));
+  for (const double v : all_of(tn::uniform<bfloat16>(shape<n>{}, key, 256, 258))) CHECK(v == 256);
+}
+
 TEST_CASE("uniform between bounds, and normal with a mean and a deviation") {
   const auto key = tn::random_key(8);
   const auto u = all_of(tn::uniform<double>(shape<40>{}, key)), between = all_of(tn::uniform<double>(shape<40>{}, key, 0.1, 0.7)),

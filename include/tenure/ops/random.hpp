@@ -31,8 +31,8 @@ constexpr bool require_key() {
 }
 template <class T>
 constexpr bool require_floating() {
-  static_assert(std::is_floating_point_v<T>, "tenure: uniform, normal, dropout: only float and double have random numbers of these kinds");
-  return std::is_floating_point_v<T>;
+  static_assert(number::is_floating<T>, "tenure: uniform, normal, dropout: only floating-point elements have random numbers of these kinds");
+  return number::is_floating<T>;
 }
 
 /// Refuses a plain number p outside [0, 1]. A variable of which the trace does not know the value is not read here: apply() refuses it.
@@ -101,9 +101,15 @@ constexpr value bits_for(const K& key, std::int16_t shape, const char* call) {
   }
 }
 
+/// A narrow type has the numbers of its lanes. Uniform ones are rounded down, so that 1 is none of them and all values have one probability.
 template <class Op, class T, class S, class K>
 constexpr traced<T, S> random_numbers(const K& key, std::int16_t shape, const char* call) {
-  return {key.graph, pointwise_value<Op>(bits_for<T, S>(key, shape, call)).id};
+  value x = pointwise_value<Op>(bits_for<number::lane_t<T>, S>(key, shape, call));
+  if constexpr (number::is_narrow<T> && std::is_same_v<Op, random_unit>) {
+    constexpr double count = 1 << std::numeric_limits<T>::digits;
+    x = pointwise_value<floor>(x * count) / count;
+  }
+  return {key.graph, cast_to(x, dtype_v<T>).id};
 }
 
 }  // namespace detail
@@ -226,7 +232,7 @@ constexpr auto split_key(const K& key) {
   else return after_error();
 }
 
-/// Independent values with the uniform distribution on [low, high), by default [0, 1), in multiples of 2^-23 (double: 2^-52) of high - low. The shape
+/// Independent values with the uniform distribution on [low, high), by default [0, 1), in multiples of 2^-23 (double: 2^-52, bfloat16: 2^-8) of high - low. The shape
 /// is static; uniform_like(x, key) has the shape and the element type of x. No gradient flows to x. Errors: if the bounds are numbers and low > high,
 /// a bound is NaN, or high - low is not finite in T, it throws tenure::error, or does not compile in a trace. Arrays as bounds are not checked.
 template <element T = float, any_shape S, operand K>
@@ -283,7 +289,7 @@ constexpr auto bernoulli(S s, const K& key, const P& p) {
 /// tensor, is not checked. Also a NaN or an infinity in x can become 0. The gradient computes the same mask again from the key.
 template <operand X, class P, class K>
 constexpr auto dropout(const X& x, const P& p, const K& key) {
-  if constexpr (detail::require_floating<number::lane_t<typename operand_traits<X>::element_type>>() && detail::require_key<K>()) {
+  if constexpr (detail::require_floating<typename operand_traits<X>::element_type>() && detail::require_key<K>()) {
     detail::require_part(x, p, key);
     return apply<ops::dropout>(x, p, key);
   } else {

@@ -150,7 +150,7 @@ constexpr void require_bounds(double low, double high) {
 
 }  // namespace detail
 
-/// Independent values with the uniform distribution on [low, high), by default [0, 1). T must be float or double. The engine comes
+/// Independent values with the uniform distribution on [low, high), by default [0, 1). T is a floating type. The engine comes
 /// after the shape: uniform(shape<2, 3>{}, g, -1.0, 1.0). Throws tenure::error, before it draws, if low > high, if a bound is NaN, or if
 /// high - low is infinite in T.
 template <element T = float, any_shape Shape, random_engine G, std::floating_point B, std::integral... N>
@@ -175,8 +175,8 @@ template <element T = float, any_shape Shape, random_engine G, scalar A, scalar 
   requires(Shape::is_static && !(std::floating_point<A> && std::same_as<A, B>))
 tensor<T, Shape> uniform(Shape s, G&& g, A low, B high) { return uniform<T>(s, g, static_cast<double>(low), static_cast<double>(high)); }
 
-/// Independent values with the normal distribution of this mean and standard deviation, by default 0 and 1. T must be float or
-/// double.
+/// Independent values with the normal distribution of this mean and standard deviation, by default 0 and 1. T is a floating
+/// type.
 template <element T = float, any_shape Shape, random_engine G, std::floating_point B, std::integral... N>
 tensor<T, Shape> normal(Shape, G&& g, B mean, B deviation, N... n) {
   static_assert(is_floating(dtype_v<T>), "tenure: normal: only floating-point elements have a normal distribution");
