@@ -18,15 +18,13 @@ constexpr bool is_worth_an_array(ir::opcode op) {
   return op == ir::opcode::matmul || ops::is_opaque(op) || op == ir::opcode::reduce || moves;
 }
 
-/// What it costs to compute an element of a result again, from the least to the most.
+/// What it costs a kernel to compute an element again, from the least to the most.
 enum class recomputing : std::uint8_t {
   arithmetic,   // less than a read of memory
   random_bits,  // more than a load from the row in cache; but a mask of dropout that is computed again needs no memory between the two halves
   function,     // a division, a square root or a function: more than a read of memory
-  array,        // more than pointwise work
 };
 constexpr recomputing cost_of_recomputing(ir::opcode op) {
-  if (is_worth_an_array(op)) return recomputing::array;
   if (op == ops::code_of<ops::random_unit>()) return recomputing::random_bits;
   return !ops::is_pointwise(op) || ops::effort_of(op) == ops::effort::arithmetic ? recomputing::arithmetic : recomputing::function;
 }
