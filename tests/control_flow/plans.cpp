@@ -22,6 +22,17 @@ TEST_CASE("a plan counts the iterations of a scan, one iteration of a while_loop
   CHECK(plan::bytes() > 10 * 8);
 }
 
+namespace {
+template <int TripCount>
+constexpr auto counting = [](auto x) { return tn::fori_loop(TripCount, [](auto i, auto c) { return matmul(c, c) + tn::cast<double>(i); }, x); };
+template <int TripCount>
+using counting_plan = decltype(tn::compile(counting<TripCount>).plan(tn::tensor<double, tn::shape<10, 10>>{}));
+}  // namespace
+
+TEST_CASE("on a CPU a loop needs no memory for the numbers of its iterations") {
+  CHECK(counting_plan<1000>::workspace_bytes() == counting_plan<2>::workspace_bytes());
+}
+
 TEST_CASE("the text of a plan shows the bodies") {
   CHECK(tn::to_text(plan{}) == R"(%0 = input 0 : float64[]
 %1 = input 1 : float64[10]
