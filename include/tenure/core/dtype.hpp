@@ -121,13 +121,11 @@ constexpr void visit_floating(dtype d, F&& f) {
   }
 }
 /// The same as visit_dtype for a type in which kernels compute: code is compiled for no narrow type.
-template <class F>
-constexpr decltype(auto) visit_computed(dtype d, F&& f) {
+constexpr decltype(auto) visit_computed(dtype d, auto&& f) {
   return visit_dtype(d, [&]<class T>(element_tag<T>) -> decltype(auto) { return f(element_tag<number::lane_t<T>>{}); });
 }
 /// The same for the floating types in which kernels compute.
-template <class F>
-constexpr void visit_lane(dtype d, F&& f) {
+constexpr void visit_lane(dtype d, auto&& f) {
   if (d == dtype::float32) f(element_tag<float>{});
   else if (d == dtype::float64) f(element_tag<double>{});
 }

@@ -185,8 +185,7 @@ class agreement {
 
 /// Returns when all ranks are about to make the same call. Otherwise throws on all ranks. sign() returns the signature of the call, and throws if
 /// the arguments are wrong. describe() returns the text of the call.
-template <class Sign, class Describe>
-void agree(group& g, const char* call, Sign sign, Describe describe) {
+void agree(group& g, const char* call, auto sign, auto describe) {
   g.check_alive(call);
   agreement a;
   try {
@@ -207,8 +206,7 @@ void agree(group& g, const char* call, Sign sign, Describe describe) {
 }
 
 /// Runs what follows an agreement. An exception ends the job if there are other ranks, because they would wait for this rank forever.
-template <class F>
-auto relied_on(const group& g, const char* call, F run) {
+auto relied_on(const group& g, const char* call, auto run) {
   try {
     return run();
   } catch (const std::exception& e) {

@@ -56,8 +56,7 @@ constexpr bool is_written() {
 
 /// Returns when all ranks are about to make the same call. Otherwise throws on all ranks. `option` is the text of the arguments besides x. check()
 /// allocates memory for the call, or throws if these arguments are wrong.
-template <class X, class Check>
-void agree_on(group& g, const char* call, const X& x, const std::string& option, Check check) {
+void agree_on(group& g, const char* call, const auto& x, const std::string& option, auto check) {
   const auto sign = [&] {
     signature own;
     own << call << option.c_str();
@@ -101,8 +100,7 @@ void as_one_array(X& x, F f) {
 }
 
 /// Calls f for the array of each element type.
-template <class X, class F>
-void for_each_array(X& x, F f) {
+void for_each_array(auto& x, auto f) {
   [&]<class... T>(type_list<T...>) { (as_one_array<T>(x, f), ...); }(element_types{});
 }
 
@@ -135,8 +133,7 @@ struct transport<group> {
   /// Throws if the group cannot exchange anything any more.
   static void check(group&) {}
   /// Runs f, which calls the functions below.
-  template <class F>
-  static void together(F f) { f(); }
+  static void together(auto f) { f(); }
   /// Each element of x becomes the sum, mean, max or min of the elements at its place on all ranks.
   template <class X, class Operation>
   static void reduce(group& g, X& x, Operation operation) {
@@ -148,8 +145,7 @@ struct transport<group> {
       divide_if_mean<T, Operation>(data, n, g.size());
     });
   }
-  template <class X>
-  static void broadcast(group& g, X& x, int root) {
+  static void broadcast(group& g, auto& x, int root) {
     for_each_array(x, [&]<class T>(T* data, std::int64_t n) {
       constexpr std::int64_t size = sizeof(T), most = INT_MAX / size;
       for (std::int64_t i = 0; i < n; i += most)

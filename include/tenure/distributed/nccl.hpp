@@ -56,8 +56,7 @@ struct connection {
 };
 
 /// Runs f. The NCCL calls of f become one operation.
-template <class F>
-void together(F f) {
+void together(auto f) {
   struct calls {
     calls() { check(ncclGroupStart(), "ncclGroupStart"); }
     calls(const calls&) = delete;
@@ -131,8 +130,7 @@ constexpr ncclRedOp_t nccl_operation(dtype type, Operation = {}) {
 }
 
 /// Replaces n elements by their sums over the ranks, or by another operation.
-template <class Operation>
-void reduce_by_nccl(nccl::group& g, void* data, std::int64_t n, dtype type, Operation operation) {
+void reduce_by_nccl(nccl::group& g, void* data, std::int64_t n, dtype type, auto operation) {
   nccl::detail::check(ncclAllReduce(data, data, static_cast<std::size_t>(n), nccl_type(type), nccl_operation(type, operation), g.nccl_communicator(),
                                     cuda_detail::current_stream()),
                       "ncclAllReduce");
@@ -144,14 +142,11 @@ struct transport<nccl::group> {
   using device = cuda_device;
 
   static void check(nccl::group& g) { g.check_connection(); }
-  template <class F>
-  static void together(F f) { nccl::detail::together(f); }
-  template <class X, class Operation>
-  static void reduce(nccl::group& g, X& x, Operation operation) {
+  static void together(auto f) { nccl::detail::together(f); }
+  static void reduce(nccl::group& g, auto& x, auto operation) {
     for_each_leaf(x, [&]<class L>(L& leaf) { reduce_by_nccl(g, tensor_access::fresh(leaf), leaf.size(), dtype_v<element_t<L>>, operation); });
   }
-  template <class X>
-  static void broadcast(nccl::group& g, X& x, int root) {
+  static void broadcast(nccl::group& g, auto& x, int root) {
     for_each_leaf(x, [&]<class L>(L& leaf) {
       auto* const data = tensor_access::fresh(leaf);
       nccl::detail::check(ncclBroadcast(data, data, static_cast<std::size_t>(leaf.size()), nccl_type(dtype_v<element_t<L>>), root, g.nccl_communicator(),

@@ -30,8 +30,7 @@ struct piece {
 };
 
 /// Calls f(piece) for each piece of a rank. Returns the bytes of all blocks of the rank.
-template <class Layout, class F>
-std::int64_t for_each_piece(const Layout& layout, int rank, int ranks, F f) {
+std::int64_t for_each_piece(const auto& layout, int rank, int ranks, auto f) {
   std::int64_t shard = 0;
   for (int b = 0; b < layout.bucket_count; ++b) {
     const bucket& whole = layout.buckets[b];
@@ -102,8 +101,7 @@ class sharded_state {
   const tenure::detail::storage_handle& memory() { return memory_; }
   char* moment(int k, const detail::piece& p) { return static_cast<char*>(memory_.data()) + place(k, p); }
   const char* moment(int k, const detail::piece& p) const { return static_cast<const char*>(memory_.data()) + place(k, p); }
-  template <class F>
-  void for_each_piece(F f) const { detail::for_each_piece(layout, rank_, ranks_, f); }
+  void for_each_piece(auto f) const { detail::for_each_piece(layout, rank_, ranks_, f); }
   sharded_state copied() const {
     check_alive("deepcopy");
     return sharded_state(*this, deep{});
@@ -184,8 +182,7 @@ constexpr bool is_state_of_step() {
 }
 
 /// Whether a parameter has this element type.
-template <class Layout>
-constexpr bool has_type(const Layout& layout, dtype type) {
+constexpr bool has_type(const auto& layout, dtype type) {
   for (int i = 0; i < layout.leaves; ++i)
     if (layout.at[i].type == type) return true;
   return false;

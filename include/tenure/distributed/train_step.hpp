@@ -407,8 +407,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
   }
 
   /// Returns compute(). If compute() throws, the other ranks learn of it.
-  template <class Sender, class Compute>
-  auto report_failure(Sender& sender, Compute compute) const {
+  auto report_failure(auto& sender, auto compute) const {
     const auto fail = [&](const char* what) {
       if (sender.has_agreed()) detail::end_job(*group_, "train_step", what);
       sender.fail("train_step", what);
@@ -465,8 +464,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
     return s;
   }
   /// The signature of the elements of models.
-  template <class... Model>
-  static std::uint64_t signature_of_values(const Model&... models) {
+  static std::uint64_t signature_of_values(const auto&... models) {
     detail::signature s;
     std::vector<char> copy;
     const auto add = [&]<class L>(const L& leaf) {

@@ -262,8 +262,7 @@ struct accumulation {
 };
 
 /// Checks all accumulators that reach_roots() reaches. Then runs start() and all nodes that get a cotangent, newest first.
-template <class ReachRoots, class Start>
-void run_backward(bool retain_graph, ReachRoots reach_roots, Start start) {
+void run_backward(bool retain_graph, auto reach_roots, auto start) {
   backward_queue queue;
   reach_roots(queue);
   queue.check_all();

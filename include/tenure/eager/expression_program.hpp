@@ -119,8 +119,7 @@ struct inputs_read {
   }
 };
 
-template <class E>
-void collect_operands(const E& e, leaf_argument*& at) {
+void collect_operands(const auto& e, leaf_argument*& at) {
   for_each_operand(e, [&](const auto& x) {
     using X = std::remove_cvref_t<decltype(x)>;
     if constexpr (is_captured<X>) {
@@ -153,8 +152,7 @@ auto place_operand_numbers(const E& e, leaf_argument* arguments) {
                                                     : "an operand was written after the expression was made: take tn::eval() of it before the write"));
 }
 /// Throws if an operand was written after the expression was made, or if the expression was moved from.
-template <class E>
-void check_versions(const E& e, const char* call) {
+void check_versions(const auto& e, const char* call) {
   for_each_operand(e, [&](const auto& x) {
     if constexpr (is_captured<std::remove_cvref_t<decltype(x)>>)
       if (!x.storage || (TENURE_VERSION_COUNTERS && x.storage.version() != x.version)) [[unlikely]]
@@ -162,14 +160,12 @@ void check_versions(const E& e, const char* call) {
   });
 }
 
-template <class E>
-void add_accumulations(const E& e, accumulation*& at) {
+void add_accumulations(const auto& e, accumulation*& at) {
   for_each_operand(e, [&](const auto& x) {
     if constexpr (is_tracked_operand<std::remove_cvref_t<decltype(x)>>) (at++)->accumulator = x.accumulator.handle;
   });
 }
-template <class E>
-void reach_operands(const E& e, backward_queue& queue) {
+void reach_operands(const auto& e, backward_queue& queue) {
   for_each_operand(e, [&](const auto& x) {
     if constexpr (is_tracked_operand<std::remove_cvref_t<decltype(x)>>) queue.reach(x.accumulator.handle);
   });

@@ -61,8 +61,7 @@ inline constexpr std::size_t end_size = 22, wide_end_size = 56, wide_locator_siz
 /// Writes a record: little-endian integers and text, in the order of the calls.
 class record {
  public:
-  template <std::unsigned_integral... T>
-  record& put(T... values) {
+  record& put(std::unsigned_integral auto... values) {
     (bytes_.append(reinterpret_cast<const char*>(&values), sizeof values), ...);
     return *this;
   }
@@ -149,8 +148,7 @@ inline std::vector<outgoing> outgoing_entries(std::span<const array_view> arrays
 
 /// Writes the archive, piece by piece, by `file.write(bytes)`. It uses the zip64 form for sizes and offsets from `narrow_limit` on.
 /// That is a parameter so that a small test can write both forms.
-template <class File>
-void write_entries(File& file, std::vector<outgoing>& entries, std::uint64_t narrow_limit = saturated) {
+void write_entries(auto& file, std::vector<outgoing>& entries, std::uint64_t narrow_limit = saturated) {
   std::uint64_t total = 0;
   for (const outgoing& entry : entries) total += entry.size() + local_size + central_size + 2 * entry.file_name.size();
   const bool is_wide = total >= narrow_limit || entries.size() >= 0xffff;
@@ -215,8 +213,7 @@ struct directory {
 };
 
 /// Finds the end record. It is the last record of the file, before a comment of at most 65,535 bytes, so the search goes backwards.
-template <class File>
-directory find_directory(File& file, const place& where) {
+directory find_directory(auto& file, const place& where) {
   const std::uint64_t window = std::min<std::uint64_t>(file.size(), end_size + 0xffff + wide_locator_size);
   const std::vector<std::byte> tail = file.read(file.size() - window, window);
   const std::span<const std::byte> bytes(tail);
@@ -305,8 +302,7 @@ inline incoming take_incoming(record_reader& in, const place& where) {
 }
 
 /// Reads the bytes of an entry. They are found through its local header and checked against the CRC-32 in the directory.
-template <class File>
-std::vector<std::byte> read_entry(File& file, const incoming& entry, const place& where) {
+std::vector<std::byte> read_entry(auto& file, const incoming& entry, const place& where) {
   const bool is_encrypted = entry.flags & 1, is_stored = entry.method == 0, is_deflated = entry.method == 8;
   if (is_encrypted) where.fail("encrypted");
   if (is_deflated) where.fail("deflated (numpy.savez_compressed); only stored entries are read: save with numpy.savez");
@@ -332,8 +328,7 @@ std::vector<std::byte> read_entry(File& file, const incoming& entry, const place
 }
 
 /// Reads every array of `file`, which has size() and read(offset, count): a file, or memory in tests.
-template <class File>
-std::vector<array> read_archive(File& file, place where) {
+std::vector<array> read_archive(auto& file, place where) {
   if (file.size() == 0) where.fail("empty");
   const std::vector<std::byte> magic = file.read(0, std::min<std::uint64_t>(file.size(), npy_magic.size()));
   const std::string_view start(reinterpret_cast<const char*>(magic.data()), magic.size());

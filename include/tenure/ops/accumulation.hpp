@@ -24,8 +24,7 @@ template <class X>
 constexpr value widened(const X& x) { return cast_to(x, dtype_v<total_of<X>>); }
 
 /// y[i] = x[i] combined with x[i - 1], ..., x[0]. After step k an element combines the 2 * k operands that end at its own position.
-template <class Shift, class Combine>
-constexpr value running(value x, std::int64_t extent, Shift shifted, Combine combine) {
+constexpr value running(value x, std::int64_t extent, auto shifted, auto combine) {
   for (std::int64_t k = 1; k < extent; k *= 2) x = combine(x, shifted(x, k));
   return x;
 }

@@ -120,10 +120,8 @@ struct exact_softplus : rounds_once {
 
 /// softplus(beta * x) / beta. With a threshold, it is x where beta * x > threshold.
 struct scaled_softplus : rounds_once {
-  template <class X, class B>
-  static constexpr auto trace(const X& x, const B& beta) { return div::trace(exact_softplus::trace(mul::trace(x, beta)), beta); }
-  template <class X, class B, class T>
-  static constexpr auto trace(const X& x, const B& beta, const T& threshold) {
+  static constexpr auto trace(const auto& x, const auto& beta) { return div::trace(exact_softplus::trace(mul::trace(x, beta)), beta); }
+  static constexpr auto trace(const auto& x, const auto& beta, const auto& threshold) {
     const auto scaled = mul::trace(x, beta);
     return where::trace(greater::trace(scaled, threshold), x, div::trace(softplus::trace(scaled), beta));
   }
@@ -131,8 +129,7 @@ struct scaled_softplus : rounds_once {
 
 /// x where x > 0, else slope * x.
 struct leaky_relu : rounds_once {
-  template <class X, class A>
-  static constexpr auto trace(const X& x, const A& slope) {
+  static constexpr auto trace(const auto& x, const auto& slope) {
     return where::trace(greater::trace(x, detail::number(x, 0)), x, mul::trace(x, slope));
   }
 };
@@ -140,8 +137,7 @@ struct leaky_relu : rounds_once {
 /// x where x > 0, else alpha * (exp(x) - 1). The inner `where` gives expm1 a 0 for positive x: exp would overflow there, and the
 /// gradient would be 0 * inf, which is NaN.
 struct elu : rounds_once {
-  template <class X, class A>
-  static constexpr auto trace(const X& x, const A& alpha) {
+  static constexpr auto trace(const auto& x, const auto& alpha) {
     const auto zero = detail::number(x, 0);
     const auto positive = greater::trace(x, zero);
     return where::trace(positive, x, mul::trace(alpha, expm1::trace(where::trace(positive, zero, x))));
@@ -150,16 +146,14 @@ struct elu : rounds_once {
 
 /// A scaled elu. Its constants keep activations at mean 0 and variance 1 (Klambauer et al., 2017).
 struct selu : rounds_once {
-  template <class X>
-  static constexpr auto trace(const X& x) {
+  static constexpr auto trace(const auto& x) {
     return mul::trace(detail::number(x, 1.0507009873554804934), elu::trace(x, detail::number(x, 1.6732632423543772848)));
   }
 };
 
 /// lo where x <= lo, hi where x >= hi, else x. No gradient flows to x at a bound (in clamp it does), nor where x is NaN.
 struct hardtanh {
-  template <class X, class L, class H>
-  static constexpr auto trace(const X& x, const L& lo, const H& hi) {
+  static constexpr auto trace(const auto& x, const auto& lo, const auto& hi) {
     const auto bound = minimum::trace(maximum::trace(detail::without_gradient(x), lo), hi);
     return where::trace(logical_and::trace(greater::trace(x, lo), less::trace(x, hi)), x, bound);
   }
@@ -167,8 +161,7 @@ struct hardtanh {
 
 /// x / (1 + |x|). Where |x| > 1 it is sign(x) (1 - 1 / (1 + |x|)), because there the derivative of the first form cancels.
 struct softsign : rounds_once {
-  template <class X>
-  static constexpr auto trace(const X& x) {
+  static constexpr auto trace(const auto& x) {
     const auto one = detail::number(x, 1), zero = detail::number(x, -0.0);  // so that -0 stays -0
     const auto size = abs::trace(x);
     const auto far = greater::trace(size, one);
@@ -179,19 +172,16 @@ struct softsign : rounds_once {
 
 /// x * tanh(softplus(x)).
 struct mish : rounds_once {
-  template <class X>
-  static constexpr auto trace(const X& x) { return mul::trace(x, tanh::trace(softplus::trace(x))); }
+  static constexpr auto trace(const auto& x) { return mul::trace(x, tanh::trace(softplus::trace(x))); }
 };
 
 struct silu : rounds_once {
-  template <class X>
-  static constexpr auto trace(const X& x) { return mul::trace(x, sigmoid::trace(x)); }
+  static constexpr auto trace(const auto& x) { return mul::trace(x, sigmoid::trace(x)); }
 };
 
 /// x * Phi(x). Phi is the distribution function of the standard normal distribution.
 struct gelu : rounds_once {
-  template <class X>
-  static constexpr auto trace(const X& x) {
+  static constexpr auto trace(const auto& x) {
     detail::number(x, 1);  // refuses what is not floating
     return mul::trace(x, normal_cdf::trace(x));
   }
@@ -200,8 +190,7 @@ struct gelu : rounds_once {
 /// The tanh approximation of gelu (Hendrycks and Gimpel, 2016), x * (1 + tanh(u)) / 2. It is written as x * sigmoid(2u), because 1 + tanh(u) loses
 /// its digits where tanh is near -1. x^2 is limited to 900: from there on the sigmoid is 0 or 1, and an overflow of x^2 does not matter.
 struct gelu_tanh : rounds_once {
-  template <class X>
-  static constexpr auto trace(const X& x) {
+  static constexpr auto trace(const auto& x) {
     const auto square = mul::trace(x, x);
     const auto most = detail::number(x, 900);
     const auto bounded = where::trace(less::trace(square, most), square, most);
@@ -211,8 +200,7 @@ struct gelu_tanh : rounds_once {
 };
 
 struct log_sigmoid : rounds_once {
-  template <class X>
-  static constexpr auto trace(const X& x) { return neg::trace(softplus::trace(neg::trace(x))); }
+  static constexpr auto trace(const auto& x) { return neg::trace(softplus::trace(neg::trace(x))); }
 };
 
 }  // namespace tenure::ops

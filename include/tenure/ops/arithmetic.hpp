@@ -179,8 +179,7 @@ struct multiply_add : pointwise<multiply_add, 3, typing::arithmetic> {
 using arithmetic_operations = operation_list<neg, add, sub, mul, div, sign, abs, maximum, minimum, floor, round, fmax, fmin>;
 
 struct square {
-  template <class X>
-  static constexpr auto trace(const X& x) { return mul::trace(x, x); }
+  static constexpr auto trace(const auto& x) { return mul::trace(x, x); }
 };
 
 namespace detail {
@@ -195,8 +194,7 @@ struct clamp : composed<clamp> {
   static constexpr const char* name = "clamp";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: clamp: the extents differ and neither of them is 1"); }
-  template <class X, class L, class H>
-  static constexpr auto compose(const X& x, const L& lo, const H& hi) {
+  static constexpr auto compose(const auto& x, const auto& lo, const auto& hi) {
     const auto bound = minimum::trace(maximum::trace(detail::without_gradient(x), lo), hi);
     return where::trace(logical_and::trace(greater_equal::trace(x, lo), less_equal::trace(x, hi)), x, bound);
   }
@@ -207,8 +205,7 @@ struct clamp_min : composed<clamp_min> {
   static constexpr const char* name = "clamp_min";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: clamp_min: the extents differ and neither of them is 1"); }
-  template <class X, class L>
-  static constexpr auto compose(const X& x, const L& lo) {
+  static constexpr auto compose(const auto& x, const auto& lo) {
     return where::trace(greater_equal::trace(x, lo), x, maximum::trace(detail::without_gradient(x), lo));
   }
 };
@@ -217,8 +214,7 @@ struct clamp_max : composed<clamp_max> {
   static constexpr const char* name = "clamp_max";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: clamp_max: the extents differ and neither of them is 1"); }
-  template <class X, class H>
-  static constexpr auto compose(const X& x, const H& hi) {
+  static constexpr auto compose(const auto& x, const auto& hi) {
     return where::trace(less_equal::trace(x, hi), x, minimum::trace(detail::without_gradient(x), hi));
   }
 };

@@ -98,8 +98,7 @@ struct where : pointwise<where, 3, typing::selection> {
 
 // Comparisons with the largest number of the type. Whole numbers and bool are always finite.
 struct isnan {
-  template <class X>
-  static constexpr auto trace(const X& x) { return not_equal::trace(x, x); }
+  static constexpr auto trace(const auto& x) { return not_equal::trace(x, x); }
 };
 struct isfinite {
   template <class X>
@@ -115,8 +114,7 @@ struct isfinite {
   }
 };
 struct isinf {
-  template <class X>
-  static constexpr auto trace(const X& x) { return logical_not::trace(logical_or::trace(isfinite::trace(x), isnan::trace(x))); }
+  static constexpr auto trace(const auto& x) { return logical_not::trace(logical_or::trace(isfinite::trace(x), isnan::trace(x))); }
 };
 
 using comparison_operations = operation_list<equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or, logical_not, where>;

@@ -17,8 +17,7 @@ struct matmul {
   static constexpr const char* name = "matmul";
 
   /// The shape of the result, for types and for graphs. A vector operand adds no axis to the result.
-  template <class Agree>
-  static constexpr extents result(const extents& a, const extents& b, Agree agree) {
+  static constexpr extents result(const extents& a, const extents& b, auto agree) {
     extents batch_a, batch_b;
     for (int i = 0; i < a.rank - 2; ++i) batch_a.push_back(a[i]);
     for (int i = 0; i < b.rank - 2; ++i) batch_b.push_back(b[i]);

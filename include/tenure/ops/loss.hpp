@@ -53,15 +53,12 @@ inline constexpr bool has_weight_a_class = W::shape_type::rank == 1 && is_floati
 /// w[label] over the other rows, or by their number. The pass over the row also reads weights and labels. Messages use Loss::name.
 template <class Loss, class Options>
 struct class_losses {
-  template <class X, class I>
-  static constexpr auto trace(const X& x, const I& labels) { return rows(x, labels, absent{}, absent{}); }
-  template <class X, class I, class O>
-  static constexpr auto trace(const X& x, const I& labels, const O& option) {
+  static constexpr auto trace(const auto& x, const auto& labels) { return rows(x, labels, absent{}, absent{}); }
+  static constexpr auto trace(const auto& x, const auto& labels, const auto& option) {
     if constexpr (Options::has_weights) return rows(x, labels, option, absent{});
     else return rows(x, labels, absent{}, option);
   }
-  template <class X, class I, class W, class E>
-  static constexpr auto trace(const X& x, const I& labels, const W& weights, const E& smoothing) { return rows(x, labels, weights, smoothing); }
+  static constexpr auto trace(const auto& x, const auto& labels, const auto& weights, const auto& smoothing) { return rows(x, labels, weights, smoothing); }
 
  private:
   struct absent {};  // in place of the weights or of the smoothing
@@ -295,8 +292,7 @@ struct huber : rounds_once {
 /// huber divided by beta, which must not be 0.
 template <class Reduction>
 struct smooth_l1 : rounds_once {
-  template <class X, class Y, class B>
-  static constexpr auto trace(const X& x, const Y& y, const B& beta) { return div::trace(huber<Reduction>::trace(x, y, beta), beta); }
+  static constexpr auto trace(const auto& x, const auto& y, const auto& beta) { return div::trace(huber<Reduction>::trace(x, y, beta), beta); }
 };
 
 }  // namespace tenure::ops

@@ -188,8 +188,7 @@ template <int A>
 struct concat {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: concat: the axis lies outside the tensor's rank"); }
-  template <class X>
-  static constexpr auto trace(const X& x) { return x; }
+  static constexpr auto trace(const auto& x) { return x; }
   template <class X, class Y, class... Rest>
   static constexpr auto trace(const X& x, const Y& y, const Rest&... rest) {
     using L = typename X::shape_type;

@@ -12,16 +12,14 @@ namespace TENURE_NAMESPACE::ops {
 
 namespace detail {
 /// root(x), and 0 with gradient 0 where x is 0. The inner where keeps the infinite slope of the root out of the gradient.
-template <class X, class Root>
-constexpr auto root_or_zero(const X& x, Root root) {
+constexpr auto root_or_zero(const auto& x, auto root) {
   const auto zero = number(x, 0), one = number(x, 1);
   const auto is_zero = equal::trace(x, zero);
   return where::trace(is_zero, zero, root(where::trace(is_zero, one, x)));
 }
 
 /// Whether any element of a mask is true, as a traced scalar. It is a maximum in the type of `number`, so that one kernel computes it with the mask.
-template <class X>
-constexpr auto any_true(const X& mask, const value& number) {
+constexpr auto any_true(const auto& mask, const value& number) {
   const value most = reduced(pointwise_value<where>(mask, number.like(1), number.like(0)), all_axes(number.shape().rank), ir::reduction::max);
   return traced<bool, shape<>>{mask.graph, pointwise_value<greater>(most, most.like(0)).id};
 }
@@ -30,8 +28,7 @@ constexpr auto any_true(const X& mask, const value& number) {
 /// is the same with 0 where the mask is false. The factor is a traced scalar, or has the shape of the sum, and so has the mask. The factor is 1, or a
 /// power of two where the sum of all x^2 is out of range. Only there does the second sum have terms other than 0; the loops of a CPU skip a sum of
 /// zeros. The derivatives are those of one sum with the factor. No gradient flows through the factor: the norm does not depend on it.
-template <class SumOf, class One>
-constexpr auto root_of_squares(const SumOf& sum_of, const One& one) {
+constexpr auto root_of_squares(const auto& sum_of, const auto& one) {
   const auto plain = sum_of(one);
   using sum_type = std::remove_const_t<decltype(plain)>;
   const value total = stopped(plain);

@@ -117,21 +117,18 @@ constexpr auto lerp(X x, Y y, W w) {
 template <scalar X, scalar Y> constexpr auto where(bool c, X x, Y y) { return c ? static_cast<std::common_type_t<X, Y>>(x) : static_cast<std::common_type_t<X, Y>>(y); }
 
 template <scalar X> constexpr auto relu(X x) { return x < 0 ? X(0) : x + X(0); }  // not x * 0, which is NaN for -inf
-template <scalar X>
-constexpr auto sigmoid(X x) {
+constexpr auto sigmoid(scalar auto x) {
   const auto v = detail::floating_number(x), e = exp(v < 0 ? v : -v);
   return v < 0 ? e / (1 + e) : 1 / (1 + e);
 }
-template <scalar X>
-constexpr auto softplus(X x) {
+constexpr auto softplus(scalar auto x) {
   const auto v = detail::floating_number(x);
   return relu(v) + log1p(exp(v < 0 ? v : -v));
 }
 template <scalar X> constexpr auto log_sigmoid(X x) { return -(relu(-detail::floating_number(x)) + log1p(exp(-abs(detail::floating_number(x))))); }
 template <scalar X> constexpr auto silu(X x) { return x * sigmoid(x); }
 template <scalar X> constexpr auto mish(X x) { return x * tanh(softplus(x)); }
-template <scalar X>
-constexpr auto softsign(X x) {
+constexpr auto softsign(scalar auto x) {
   const auto v = detail::floating_number(x);
   return v > 1 ? 1 - 1 / (1 + v) : v < -1 ? 1 / (1 - v) - 1 : v / (1 + abs(v));
 }

@@ -53,8 +53,7 @@ using sum = reduce<ir::reduction::sum, Keep, A...>;
 
 namespace detail {
 /// The largest element of no elements does not exist, so the reduced axes must not be empty.
-template <class X>
-constexpr void require_elements(const X& x, std::int64_t mask, const char* call) {
+constexpr void require_elements(const auto& x, std::int64_t mask, const char* call) {
   for (int a = 0; a < x.shape().rank; ++a)
     if (mask >> a & 1) x.graph->require_at_least(value(x).shape()[a], 1, call);
 }

@@ -30,8 +30,7 @@ constexpr int broadcast_conflict(const extents& a, const extents& b) {
   return -1;
 }
 
-template <class Agree>
-constexpr extents broadcast_with(const extents& a, const extents& b, Agree agree) {
+constexpr extents broadcast_with(const extents& a, const extents& b, auto agree) {
   extents r;
   r.rank = a.rank > b.rank ? a.rank : b.rank;
   for (int i = 0; i < r.rank; ++i) {
@@ -78,8 +77,7 @@ inline constexpr bool are_alike = [] {
   return alike;
 }();
 
-template <class... Rest>
-constexpr extents broadcast_extents([[maybe_unused]] ir::builder& g, [[maybe_unused]] const char* call, const extents& a, const Rest&... rest) {
+constexpr extents broadcast_extents([[maybe_unused]] ir::builder& g, [[maybe_unused]] const char* call, const extents& a, const auto&... rest) {
   extents r = a;
   ((r = broadcast_with(r, rest,
                        [&](std::int64_t x, std::int64_t y) { return x == y ? x : g.unify(x, y, call, g.intern(a), g.intern(rest)); })),

@@ -75,8 +75,7 @@ constexpr std::int64_t require_inside(ops::value x, int axis, std::int64_t index
 }
 
 /// The elements that one index selects along `axis`.
-template <std::integral I>
-constexpr ops::value subscript_axis(ops::value x, int axis, I i) {
+constexpr ops::value subscript_axis(ops::value x, int axis, std::integral auto i) {
   const std::int64_t at = require_inside(x, axis, static_cast<std::int64_t>(i));
   return ops::reshape_to(ops::sliced(x, axis, at, 1, 1), ops::without_axes(x.shape(), std::int64_t{1} << axis));
 }

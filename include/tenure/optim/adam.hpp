@@ -27,10 +27,8 @@ struct adam {
   }
 
   /// init() gives the state before the first step, with all moments zero. update() does one step in place.
-  template <class Model>
-  auto init(const Model& model) const { return detail::initial_state<adam>(model); }
-  template <class Model, class Gradients, class State>
-  void update(Model& model, const Gradients& gradients, State& state) const { detail::apply_update(*this, model, gradients, state); }
+  auto init(const auto& model) const { return detail::initial_state<adam>(model); }
+  void update(auto& model, const auto& gradients, auto& state) const { detail::apply_update(*this, model, gradients, state); }
 
   template <class P, class H>
   static constexpr std::array<P, 3> step(const P& p, const P& g, const std::array<P, 2>& m, const H& rate, const H& b1, const H& less1, const H& b2,

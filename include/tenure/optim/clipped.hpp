@@ -27,15 +27,12 @@ struct clipped : Rule {
   }
 
   /// init() gives the state of the rule before the first step. update() does one step in place.
-  template <class Model>
-  auto init(const Model& model) const { return detail::initial_state<clipped>(model); }
-  template <class Model, class Gradients, class State>
-  void update(Model& model, const Gradients& gradients, State& state) const { detail::apply_update(*this, model, gradients, state); }
+  auto init(const auto& model) const { return detail::initial_state<clipped>(model); }
+  void update(auto& model, const auto& gradients, auto& state) const { detail::apply_update(*this, model, gradients, state); }
 
   static constexpr bool prepares = true;
   /// The gradients that the steps of the parameters get: the rule's prepared gradients, clipped.
-  template <class Gradients, class H, class... Hyper>
-  static constexpr auto prepare(const Gradients& gradients, const H& norm, const Hyper&... hyper) {
+  static constexpr auto prepare(const auto& gradients, const auto& norm, const auto&... hyper) {
     return detail::clip_to_norm{}(detail::prepared<Rule>(gradients, hyper...), norm);
   }
 

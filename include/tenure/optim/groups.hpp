@@ -159,8 +159,7 @@ struct groups {
   constexpr const Rule& rule() const {
     return std::get<I>(chosen).rule;
   }
-  template <class F>
-  constexpr void for_each_rule(F&& f) {
+  constexpr void for_each_rule(auto&& f) {
     f(others);
     std::apply([&](auto&... of) { (f(of.rule), ...); }, chosen);
   }
@@ -188,8 +187,7 @@ struct groups {
       detail::require_members<Model, decltype(Group::selects)...>(std::index_sequence_for<Group...>{});
     return detail::initial_state<groups>(model);
   }
-  template <class Model, class Gradients, class State>
-  void update(Model& model, const Gradients& gradients, State& state) const {
+  void update(auto& model, const auto& gradients, auto& state) const {
     detail::apply_update(*this, model, gradients, state);
   }
 

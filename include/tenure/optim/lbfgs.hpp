@@ -90,8 +90,7 @@ struct recursion_step {
   }
 };
 struct same_tree {
-  template <class M>
-  constexpr auto operator()(const M& m) const {
+  constexpr auto operator()(const auto& m) const {
     return std::tuple{m};
   }
 };
@@ -116,8 +115,7 @@ inline double between(const search_point& a, const search_point& b) {
 /// Finds a step with the strong Wolfe conditions. evaluate(t) gives the point at t, and the accepted point is evaluated last. The result has t = 0
 /// if no step lowers the value. A difference of values of at most `rounding` says nothing, so there the slopes decide (Hager and Zhang's
 /// approximate conditions, 2005).
-template <class Evaluate>
-search_point line_search(const lbfgs& o, const search_point& start, double first, double rounding, Evaluate&& evaluate) {
+search_point line_search(const lbfgs& o, const search_point& start, double first, double rounding, auto&& evaluate) {
   int left = o.most_evaluations;
   const auto is_lower = [&](const search_point& p) { return p.value <= start.value + o.sufficient_decrease * p.t * start.slope; };
   const auto is_flat = [&](const search_point& p) { return std::fabs(p.slope) <= -o.curvature * start.slope; };
@@ -290,8 +288,7 @@ class minimizer {
     return give(optim::stop::gradient);
   }
 
-  template <class T>
-  static double number(const T& x) {
+  static double number(const auto& x) {
     return static_cast<double>(x.item());
   }
 };

@@ -89,8 +89,7 @@ constexpr auto step_tree(const Model& model, const Gradients& gradients, const M
 
 template <class Rule>
 struct update_of {
-  template <class Model, class Gradients, class Moments, class... Hyper>
-  constexpr auto operator()(const Model& model, const Gradients& gradients, const Moments& moments, const Hyper&... hyper) const {
+  constexpr auto operator()(const auto& model, const auto& gradients, const auto& moments, const auto&... hyper) const {
     return step_tree<Rule>(model, gradients, moments, hyper...);
   }
 };
@@ -197,8 +196,7 @@ struct loss_and_gradients : value_and_grad_of<Loss, 0> {};
 /// Loss, gradient and update in one graph: (model, moments, hyperparameters as an array, data...) -> {loss, model, moments}.
 template <class Loss, class Rule>
 struct train_step_of {
-  template <class Model, class Moments, class Hyper, class... Data>
-  constexpr auto operator()(const Model& model, const Moments& moments, const Hyper& hyper, const Data&... data) const {
+  constexpr auto operator()(const auto& model, const auto& moments, const auto& hyper, const auto&... data) const {
     const auto result = loss_and_gradients<Loss>{}(model, data...);
     const auto stepped = std::apply([&](const auto&... h) { return step_tree<Rule>(model, std::get<1>(result), moments, h...); }, hyper);
     return std::tuple{std::get<0>(result), std::get<0>(stepped), std::get<1>(stepped)};
@@ -282,8 +280,7 @@ class trainer {
     else return optim::detail::is_state_for<Rule, Model, State>();
   }
 
-  template <class Result, class Runner, class Model, class State, class... Data>
-  void step_into(Result& loss, Runner& runner, Model& model, State& state, const Data&... data) const {
+  void step_into(auto& loss, auto& runner, auto& model, auto& state, const auto&... data) const {
     const compiled<step_type, Execution> step{{}, execution};
     step.into(loss, model, state.moments).through(runner, model, state.moments, rule.hyperparameters(state.steps + 1), data...);
     ++state.steps;

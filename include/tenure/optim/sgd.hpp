@@ -21,10 +21,8 @@ struct sgd {
   std::array<double, 3> hyperparameters(std::int64_t) const { return {learning_rate, momentum, weight_decay}; }
 
   /// init() gives the state before the first step, with all velocities zero. update() does one step in place.
-  template <class Model>
-  auto init(const Model& model) const { return detail::initial_state<sgd>(model); }
-  template <class Model, class Gradients, class State>
-  void update(Model& model, const Gradients& gradients, State& state) const { detail::apply_update(*this, model, gradients, state); }
+  auto init(const auto& model) const { return detail::initial_state<sgd>(model); }
+  void update(auto& model, const auto& gradients, auto& state) const { detail::apply_update(*this, model, gradients, state); }
 
   template <class P, class H>
   static constexpr std::array<P, 2> step(const P& p, const P& g, const std::array<P, 1>& v, const H& rate, const H& momentum, const H& decay) {

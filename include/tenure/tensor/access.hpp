@@ -73,16 +73,14 @@ struct tensor_access {
   template <class X>
   static element_t<X>* fresh(const X& x) { return address(x); }
 
-  template <class X>
-  static constexpr const storage_handle& storage(const X& x) { return x.storage_; }
+  static constexpr const storage_handle& storage(const auto& x) { return x.storage_; }
   template <class X>
   static const accumulator_handle& accumulator(const X& x) {
     static_assert(requires_grad_v<X>);
     return x.accumulator_.handle;
   }
   /// The layout of x. Its offset is 0, the first element of x.
-  template <class X>
-  static layout layout_of(const X& x) { return {0, x.extents(), x.strides()}; }
+  static layout layout_of(const auto& x) { return {0, x.extents(), x.strides()}; }
 
   /// Makes a tensor of type X over existing memory. `data` points to the first element, inside `storage`. An owning X ignores the
   /// strides, and a constant X ignores the accumulator.

@@ -52,8 +52,7 @@ constexpr T end_of_linspace(A x) {
   if constexpr (std::is_integral_v<A> && std::is_integral_v<T> && sizeof(A) <= sizeof(T)) return static_cast<T>(x);
   else return number::convert<T>(static_cast<double>(x));
 }
-template <class A, class B>
-constexpr void describe_linspace(constant_block& like, A first, B last) {
+constexpr void describe_linspace(constant_block& like, auto first, auto last) {
   like.what = constant_block::pattern::counted, like.has_last = true;
   like.first = static_cast<double>(first), like.last = static_cast<double>(last);
   like.whole = end_of_linspace<std::int64_t>(first), like.whole_last = end_of_linspace<std::int64_t>(last);

@@ -65,8 +65,7 @@ struct index_window {
 };
 struct all_of_axis {
   /// all(x): whether all elements are true, or not zero. Axes are given as for amin.
-  template <class X, class... Along>
-  constexpr auto operator()(const X& x, const Along&... along) const { return reduced_by(detail::later_phase{}, detail::all_tag{}, x, along...); }
+  constexpr auto operator()(const auto& x, const auto&... along) const { return reduced_by(detail::later_phase{}, detail::all_tag{}, x, along...); }
 };
 
 /// Elements first, first + step, ... up to `last`, which is not included. The step must be positive.

@@ -47,8 +47,7 @@ void check_depth(std::initializer_list<std::initializer_list<T>> list, const ext
 }
 
 /// The extents of a literal. Throws shape_error if it is ragged or does not fit the shape `wanted`.
-template <class List>
-extents literal_extents(const List& list, const extents& wanted) {
+extents literal_extents(const auto& list, const extents& wanted) {
   extents s;
   measure(list, s);
   check_depth(list, s, 0);

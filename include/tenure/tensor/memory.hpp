@@ -15,8 +15,7 @@ namespace TENURE_NAMESPACE::detail {
 
 /// Walks two strided layouts of the same shape. Calls run(offset_a, offset_b, n, step_a, step_b) for each run of n elements along
 /// the last axis.
-template <class Run>
-void for_each_run(const extents& shape, const extents& a, const extents& b, Run run) {
+void for_each_run(const extents& shape, const extents& a, const extents& b, auto run) {
   if (count(shape) == 0) return;
   const int last = shape.rank - 1;
   if (last < 0) return run(std::int64_t{0}, std::int64_t{0}, std::int64_t{1}, std::int64_t{1}, std::int64_t{1});

@@ -27,8 +27,7 @@ struct number_format {
   int plain = 0;  // the width of an entry whose point is not aligned: bool, integers, numbers with an exponent
 };
 
-template <class T>
-std::string digits_of(T value, std::chars_format how, int precision) {
+std::string digits_of(auto value, std::chars_format how, int precision) {
   char text[400];
   const auto end = precision < 0 ? std::to_chars(text, text + sizeof text, value, how)
                                  : std::to_chars(text, text + sizeof text, value, how, precision);
@@ -50,8 +49,7 @@ std::string digits_of(T value, std::chars_format how, int precision) {
 
 // The shortest decimal text that reads back as the same value, with at most eight digits after the point and without trailing
 // zeros: "0.1", "3.".
-template <class T>
-std::string trimmed(T value, std::chars_format how) {
+std::string trimmed(auto value, std::chars_format how) {
   std::string text = digits_of(value, how, -1);
   std::string exponent;
   const auto cut = [&] {
@@ -101,8 +99,7 @@ std::string word_for(T value, const number_format& f) {
 }
 
 // Calls visit(offset) for each element that is printed.
-template <class Visit>
-void for_each_shown(const layout& l, bool summarised, int axis, std::int64_t offset, const Visit& visit) {
+void for_each_shown(const layout& l, bool summarised, int axis, std::int64_t offset, const auto& visit) {
   if (axis == l.shape.rank) return visit(offset);
   const std::int64_t n = l.shape[axis];
   for (std::int64_t i = 0; i < n; ++i) {

@@ -364,16 +364,14 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
     }
   }
 
-  template <class Y>
-  static tensor retyped(Y& other) {
+  static tensor retyped(auto& other) {
     access_door::check_alive(other, "tensor");
     const extents_type s = other.extents();
     detail::check_extents<Shape>(s);
     return access_door::make<tensor>(std::move(other.storage_), other.data_, s, s);
   }
 
-  template <class Y>
-  void become(const Y& other) {
+  void become(const auto& other) {
     access_door::check_alive(other, "operator=");
     detail::check_extents<Shape>(other.extents());
     access_door::rebind(*this, detail::copied<tensor>(other, "operator="));

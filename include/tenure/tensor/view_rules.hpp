@@ -57,8 +57,7 @@ struct reshape_rule {
 
   /// The extents of the result, given the extents of the source. They are numbers or symbols, and `on` computes with them: on.given() is the next
   /// integer of the caller, on.product(a, b) is a product, and on.rest(source, others) is the open extent.
-  template <class Arithmetic>
-  static constexpr extents bound(const extents& source, Arithmetic on) {
+  static constexpr extents bound(const extents& source, auto on) {
     extents s = value;
     std::int64_t others = 1;
     int inferred = -1;

@@ -22,8 +22,7 @@ struct pad : structural<ir::opcode::pad, 1, lowering::step, attributes::axis_sta
     const int axis = static_cast<int>(n.attr);
     return sliced(g, axis, n.start, operand_of(y, 0).shape()[axis], n.step);
   }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.node_with(b.node().attr + 1); }
+  static constexpr value batch(const auto& b) { return b.node_with(b.node().attr + 1); }
   static constexpr void verify(rule_check& c) {
     c.same_type(0);
     c.strided(c.shape(), c.shape_of(0));
@@ -52,8 +51,7 @@ struct concat : structural<ir::opcode::concat, 2, lowering::assembly, attributes
     for (int i = 0; i < 2; ++i) n.in[i] = tangents[i].id != ir::none ? tangents[i].id : operand_of(y, i).like(0).id;
     return {*y.graph, y.graph->emit(n)};
   }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.node_with(b.node().attr + 1); }
+  static constexpr value batch(const auto& b) { return b.node_with(b.node().attr + 1); }
   static constexpr void verify(rule_check& c) {
     const extents &x = c.shape_of(0), &y = c.shape_of(1), &to = c.shape();
     c.same_type(0);

@@ -11,8 +11,7 @@ struct tuple : structural<ir::opcode::tuple, any_arity, lowering::operands> {
   static constexpr const char* name = "tuple";
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.same_node(); }
+  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     for (int k = 1; k < c.self().arity; ++k) c.expect(c.operand(k).op != ir::opcode::tuple, "only the first operand of a tuple can be a tuple", k);
   }
@@ -22,8 +21,7 @@ struct control_flow : structural<ir::opcode::control_flow, 1, lowering::step, at
   static constexpr const char* name = "control-flow operation";
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.same_node(); }
+  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     using type = ir::port_group::type;
     const ir::graph_view& g = c.graph;
@@ -67,8 +65,7 @@ struct result : structural<ir::opcode::result, 1, lowering::result, attributes::
   static constexpr const char* name = "result";
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.same_node(); }
+  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     c.expect(c.operand(0).op == ir::opcode::control_flow, "a result of no control-flow operation", c.self().in[0]);
     if (!c.found.ok()) return;

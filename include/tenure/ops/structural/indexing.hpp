@@ -40,8 +40,7 @@ constexpr void verify_indexed(rule_check& c, int k, const extents& table, const 
 // ---- for a batch of samples, each with its own indices: the indexed axes of all samples become one axis ----
 
 /// The samples of x, with the axis of the samples and the axis of n elements merged into one: [samples * n, other axes].
-template <class B>
-constexpr value samples_along_axis(const B& b, value x, std::int64_t n, int axis) {
+constexpr value samples_along_axis(const auto& b, value x, std::int64_t n, int axis) {
   const value first = moved_axis(x, axis + 1, 1);
   extents rows{1, {b.graph->derived(ir::symbol::kind::product, b.samples(), n)}};
   for (int a = 2; a < first.shape().rank; ++a) rows.push_back(first.shape()[a]);
@@ -66,8 +65,7 @@ constexpr value gathered(value x, value indices, int axis) {
 }
 
 /// gathered() for a batch of samples, each with its own indices. `axis` is an axis of one sample.
-template <class B>
-constexpr value gathered_for_samples(const B& b, value x, value indices, int axis) {
+constexpr value gathered_for_samples(const auto& b, value x, value indices, int axis) {
   const std::int64_t n = x.shape()[axis + 1];
   value y = gathered(samples_along_axis(b, x, n, axis), indices_of_samples(b, indices, n), 0);
   const int added = indices.shape().rank - 1;  // y: [samples, axes of the indices, other axes]
@@ -83,8 +81,7 @@ struct gather : structural<ir::opcode::gather, 2, lowering::step, attributes::ax
     const V x = operand_of(y, 0), indices = operand_of(y, 1);
     return scattered(indices, g, static_cast<int>(y.node().attr), x.node().shape);
   }
-  template <class B>
-  static constexpr value batch(const B& b) {
+  static constexpr value batch(const auto& b) {
     const int axis = static_cast<int>(b.node().attr);
     if (b.is_shared(1)) return gathered(b.given(0), b.given(1), axis + 1);
     if (b.is_shared(0)) return moved_axis(gathered(b.given(0), b.given(1), axis), axis, 0);
@@ -124,8 +121,7 @@ struct scatter : structural<ir::opcode::scatter, 2, lowering::step, attributes::
   static constexpr V pull(V y, int, V g) { return gathered(g, operand_of(y, 0), static_cast<int>(y.node().attr)); }
   template <class V>
   static constexpr V push(V y, const V* tangents) { return with_operand(y, 1, tangents[1]); }
-  template <class B>
-  static constexpr value batch(const B& b) {
+  static constexpr value batch(const auto& b) {
     ir::builder& g = *b.graph;
     const int axis = static_cast<int>(b.node().attr);
     const extents one = g.shape(b.node().shape), to = b.batch_of(one);
@@ -159,8 +155,7 @@ struct index_add : structural<ir::opcode::index_add, 3, lowering::step, attribut
     if (tangents[1].id == ir::none) return scattered(operand_of(y, 2), tangents[0], axis, y.node().shape);
     return added_at(tangents[1], tangents[0], operand_of(y, 2), axis);
   }
-  template <class B>
-  static constexpr value batch(const B& b) {
+  static constexpr value batch(const auto& b) {
     const int axis = static_cast<int>(b.node().attr);
     if (b.is_shared(2)) return added_at(b.operand(1), b.operand(0), b.given(2), axis + 1);
     const value x = samples_along_axis(b, b.operand(1), b.sample(1)[axis], axis);
@@ -255,8 +250,7 @@ struct update : structural<ir::opcode::update, 3, lowering::step, attributes::ax
     return updated(of_x, of_block, operand_of(y, 2), static_cast<int>(y.node().attr));
   }
   /// A batch of batches is one batch.
-  template <class B>
-  static constexpr value batch(const B& b) {
+  static constexpr value batch(const auto& b) {
     const int axis = static_cast<int>(b.node().attr);
     if (b.sample(2).rank == 0) return updated(b.operand(1), b.operand(0), b.given(2), axis + 1);
     const value x = b.operand(1), start = in_one_row(b.operand(2));

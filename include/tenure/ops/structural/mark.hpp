@@ -16,8 +16,7 @@ struct cast : structural<ir::opcode::cast, 1, lowering::kernel> {
   static constexpr const char* name = "cast";
   template <class V>
   static constexpr V pull(V y, int, V g) { return cast_to(g, operand_of(y, 0).type()); }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.same_node(); }
+  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) { c.same_shape(0); }
 };
 }  // namespace nodes
@@ -32,8 +31,7 @@ template <ir::opcode Code, lowering Lowers>
 struct marked : structural<Code, 1, Lowers> {
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.same_node(); }
+  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     c.same_type(0);
     c.same_shape(0);
@@ -63,8 +61,7 @@ struct instead : structural<ir::opcode::instead, 2, lowering::none> {
   static constexpr V pull(V, int, V g) { return g; }
   template <class V>
   static constexpr V push(V, const V* tangents) { return tangents[1]; }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.same_node(); }
+  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     for (int k = 0; k < 2; ++k) {
       c.same_type(k);

@@ -27,8 +27,7 @@ struct matmul : structural<ir::opcode::matmul, 2, lowering::step> {
     const V left = with_operand(y, 0, tangents[0]);
     return left + with_operand(y, 1, tangents[1]);
   }
-  template <class B>
-  static constexpr value batch(const B& b) {
+  static constexpr value batch(const auto& b) {
     ir::builder& g = *b.graph;
     const extents left = b.sample(0), right = b.sample(1), to = b.batch_of(g.shape(b.node().shape));
     // One matrix for all samples: one product computes the rows of all of them.

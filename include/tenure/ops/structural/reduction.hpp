@@ -38,8 +38,7 @@ struct reduce : structural<ir::opcode::reduce, 1, lowering::kernel, attributes::
     if (is_sum(n)) return with_operand(y, 0, tangents[0]);
     return reduced(tangents[0] * share_of_extremum(operand_of(y, 0), y, n.attr), n.attr, ir::reduction::sum);
   }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.node_with(b.node().attr << 1); }
+  static constexpr value batch(const auto& b) { return b.node_with(b.node().attr << 1); }
   static constexpr std::int64_t flops(const ir::graph_view& g, ir::node_id id) { return count(g.shape_of(g[id].in[0])); }
   static constexpr void verify(rule_check& c) {
     const ir::node& n = c.self();

@@ -180,8 +180,7 @@ struct structural {
   template <class V>
   static constexpr V push(V y, const V* tangents) { return with_operand(y, 0, tangents[0]); }
   /// The node for a batch of samples. There is no default, so that a forgotten rule does not compile.
-  template <class B>
-  static constexpr value batch(const B& samples) = delete;
+  static constexpr value batch(const auto& samples) = delete;
   /// Whether it computes with its elements. Other operations only move them, or are not there at run time, and keep a narrow type such as bfloat16.
   static constexpr bool computes = false;
   /// The operand of which the result is a changed copy, or -1. If result and operand share memory, a step writes only what changes.

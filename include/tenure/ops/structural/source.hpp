@@ -11,8 +11,7 @@ struct input : structural<ir::opcode::input, 0, lowering::source, attributes::ar
   static constexpr const char* name = "input";
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.same_node(); }
+  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) { c.expect(c.self().attr >= 0 && c.self().attr < c.graph.input_count, "no such argument", c.self().attr, c.graph.input_count); }
 };
 
@@ -20,8 +19,7 @@ struct constant : structural<ir::opcode::constant, 0, lowering::source, attribut
   static constexpr const char* name = "constant";
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.same_node(); }
+  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check&) {}
 };
 }  // namespace nodes
@@ -45,8 +43,7 @@ struct iota : structural<ir::opcode::iota, 0, lowering::source, attributes::axis
   static constexpr bool computes = true;
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.same_node(); }
+  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) { c.axis_in(c.self().attr, c.shape()); }
 };
 }  // namespace nodes
@@ -64,8 +61,7 @@ struct extent : structural<ir::opcode::extent, 0, lowering::source, attributes::
   static constexpr bool computes = true;
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.same_node(); }
+  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) { c.expect(c.is_extent(c.self().attr), "an extent is no symbol", c.self().attr, c.graph.symbol_count); }
 };
 }  // namespace nodes

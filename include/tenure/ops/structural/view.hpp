@@ -35,8 +35,7 @@ struct broadcast : structural<ir::opcode::broadcast, 1, lowering::view, attribut
     }
     return reshape_to(reduced(g, mask, ir::reduction::sum), from);
   }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.node_with(b.shifted(b.node().attr, b.sample(0).rank)); }
+  static constexpr value batch(const auto& b) { return b.node_with(b.shifted(b.node().attr, b.sample(0).rank)); }
   static constexpr void verify(rule_check& c) {
     const extents &from = c.shape_of(0), &to = c.shape();
     c.same_type(0);
@@ -64,8 +63,7 @@ struct reshape : structural<ir::opcode::reshape, 1, lowering::view> {
   static constexpr const char* name = "reshape";
   template <class V>
   static constexpr V pull(V y, int, V g) { return reshape_to(g, extents(operand_of(y, 0).shape())); }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.same_node(); }
+  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     c.same_type(0);
     if (all_static(c.shape()) && all_static(c.shape_of(0)))
@@ -117,8 +115,7 @@ struct permute : structural<ir::opcode::permute, 1, lowering::view, attributes::
   static constexpr const char* name = "permute";
   template <class V>
   static constexpr V pull(V y, int, V g) { return permuted(g, inverse_axes(y.node().attr, y.shape().rank)); }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.node_with(b.shifted(b.node().attr, b.sample(0).rank)); }
+  static constexpr value batch(const auto& b) { return b.node_with(b.shifted(b.node().attr, b.sample(0).rank)); }
   static constexpr void verify(rule_check& c) {
     const extents &from = c.shape_of(0), &to = c.shape();
     c.same_type(0);
@@ -150,8 +147,7 @@ struct slice : structural<ir::opcode::slice, 1, lowering::view, attributes::axis
     const int axis = static_cast<int>(n.attr);
     return padded(g, axis, n.start, operand_of(y, 0).shape()[axis], n.step);
   }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.node_with(b.node().attr + 1); }
+  static constexpr value batch(const auto& b) { return b.node_with(b.node().attr + 1); }
   static constexpr void verify(rule_check& c) {
     c.same_type(0);
     c.strided(c.shape_of(0), c.shape());

@@ -21,24 +21,15 @@ class reduction_members {
  public:
   /// x.sum(along...) is sum(x, along...), and so for each: without arguments over all elements, else along axis<A> or axes<A, B>, and with
   /// keepdim behind them.
-  template <class... Along>
-  constexpr auto sum(const Along&... along) const { return reduced<detail::reduction_call::sum>(along...); }
-  template <class... Along>
-  constexpr auto mean(const Along&... along) const { return reduced<detail::reduction_call::mean>(along...); }
-  template <class... Along>
-  constexpr auto max(const Along&... along) const { return reduced<detail::reduction_call::max>(along...); }
-  template <class... Along>
-  constexpr auto min(const Along&... along) const { return reduced<detail::reduction_call::min>(along...); }
-  template <class... Along>
-  constexpr auto amax(const Along&... along) const { return reduced<detail::reduction_call::amax>(along...); }
-  template <class... Along>
-  constexpr auto amin(const Along&... along) const { return reduced<detail::reduction_call::amin>(along...); }
-  template <class... Along>
-  constexpr auto argmax(const Along&... along) const { return reduced<detail::reduction_call::argmax>(along...); }
-  template <class... Along>
-  constexpr auto argmin(const Along&... along) const { return reduced<detail::reduction_call::argmin>(along...); }
-  template <class... Along>
-  constexpr auto prod(const Along&... along) const { return reduced<detail::reduction_call::prod>(along...); }
+  constexpr auto sum(const auto&... along) const { return reduced<detail::reduction_call::sum>(along...); }
+  constexpr auto mean(const auto&... along) const { return reduced<detail::reduction_call::mean>(along...); }
+  constexpr auto max(const auto&... along) const { return reduced<detail::reduction_call::max>(along...); }
+  constexpr auto min(const auto&... along) const { return reduced<detail::reduction_call::min>(along...); }
+  constexpr auto amax(const auto&... along) const { return reduced<detail::reduction_call::amax>(along...); }
+  constexpr auto amin(const auto&... along) const { return reduced<detail::reduction_call::amin>(along...); }
+  constexpr auto argmax(const auto&... along) const { return reduced<detail::reduction_call::argmax>(along...); }
+  constexpr auto argmin(const auto&... along) const { return reduced<detail::reduction_call::argmin>(along...); }
+  constexpr auto prod(const auto&... along) const { return reduced<detail::reduction_call::prod>(along...); }
   /// x.norm<P>() is norm<P>(x).
   template <int P = 2, class... Along>
   constexpr auto norm(const Along&... along) const { return reduced_by(detail::later_phase{}, detail::norm_tag<P>{}, self(), along...); }

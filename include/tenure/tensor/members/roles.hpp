@@ -116,8 +116,7 @@ class tensor_roles {
                                    detail::make_leaf_accumulator(dtype_v<T>, x.extents(), detail::device_operations_of<Device>()));
   }
 
-  template <class X>
-  static auto unguarded(X& x) {
+  static auto unguarded(auto& x) {
     const auto counted = detail::make_detached(x, "unsafe_data");
     return detail::tensor_access::make<std::remove_const_t<decltype(counted)>>(
         detail::uncounted_storage(detail::tensor_access::storage(x)), detail::tensor_access::fresh(x), x.extents(), x.strides());
