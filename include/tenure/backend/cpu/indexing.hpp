@@ -184,8 +184,8 @@ struct step<ir::opcode::update, T> : step_without_memory {
     if (starts.rank == 0) return detail::copy_strided(block, from, block.stride, place_at(0), to.stride);
     operand_view one;
     for (int d = 1; d < block.rank; ++d) one.extent[one.rank++] = block.extent[d];
-    for (std::int64_t s = 0; s < starts.extent[0]; ++s)
-      detail::copy_strided(one, from + s * block.stride[0], block.stride + 1, place_at(s * starts.stride[0]) + s * to.stride[0], to.stride + 1);
+    for (std::int64_t i = 0; i < starts.extent[0]; ++i)
+      detail::copy_strided(one, from + i * block.stride[0], block.stride + 1, place_at(i * starts.stride[0]) + i * to.stride[0], to.stride + 1);
   }
 };
 
