@@ -141,6 +141,8 @@ class row_grouper {
       if (x.what == kind::store && !x.row && !e.is_read_later && p_.buffers[stored].elements == elements && overwrites_elementwise(p_, next, c.buffer, stored) &&
           (!of_product.is_passed_on || p_.buffers[stored].in_place_of == c.buffer))
         e.overwritten_by = x.access;
+      const int over = p_.buffers[stored].in_place_of;  // a factor is read until the last row is computed
+      may_be_cut = may_be_cut && (over < 0 || (over != buffer_of(product, 0) && over != buffer_of(product, 1)));
     }
     bool is_one = may_be_cut && e.accesses != 0 && (e.accesses & e.writes) == 0;
     bool is_known = elements.is_static() && inner.is_static();
@@ -249,23 +251,44 @@ class row_grouper {
   int last_check_;
 };
 
+/// Calls f(step, group) for the groups of a plan: groups of products first, then those of gathers.
+template <class F>
+constexpr void for_each_group(const plan_view& p, const F& f) {
+  const row_grouper find(p);
+  ir::array<char> is_epilogue(p.step_count + 1, 0);
+  for (int s = 0; s < p.step_count; ++s) {
+    const row_group e = find.of_product(s);
+    if (!e.is_of_product()) continue;
+    f(s, e);
+    is_epilogue[s + 1] = 1;
+    if (e.rows_at_once > 0) s += e.consumer_count;  // they belong to this group in every call
+  }
+  for (int s = 0; s < p.step_count; ++s)
+    if (const row_group e = find.of_gather(s, [&](int t) { return is_epilogue[t] != 0; }); e.is_of_gather()) f(s, e);
+}
+
+/// Holds what the steps of groups read until the kernels of the groups have run. So no call writes a result, or another temporary, over it before.
+constexpr void hold_operands_of_groups(plan_builder& plan, const ir::graph_view& g) {
+  for_each_group(plan.view(g), [&](int s, const row_group& e) {
+    for (int k = 0; k < 2; ++k) {
+      int& held = plan.buffers[plan.accesses[plan.steps[s].first_access + k].buffer].held_until;
+      held = held > e.kernel ? held : e.kernel;
+    }
+  });
+}
+
 /// The groups of a plan, by the step that computes the rows.
 template <int Steps>
 struct row_groups {
   row_group at[Steps + 1] = {};
   int products = 0, gathers = 0;
 
+  constexpr bool any() const { return products + gathers > 0; }
   constexpr explicit row_groups(const plan_view& p) {
-    const row_grouper find(p);
-    for (int s = 0; s < Steps; ++s) {
-      at[s] = find.of_product(s);
-      if (!at[s].is_of_product()) at[s] = {};
-      products += at[s].is_of_product();
-    }
-    for (int s = 0; s < Steps; ++s) {
-      const row_group found = find.of_gather(s, [&](int t) { return at[t - 1].is_of_product(); });
-      if (found.is_of_gather()) at[s] = found, ++gathers;
-    }
+    for_each_group(p, [&](int s, const row_group& e) {
+      at[s] = e;
+      ++(e.is_of_product() ? products : gathers);
+    });
     for (int s = 0; s < Steps && gathers > 0; ++s) {
       std::int64_t row_bytes = 0;  // of all gathers that the kernel waits for
       for (const row_group& x : at) row_bytes += x.is_of_gather() && x.kernel == at[s].kernel ? x.row_bytes : 0;

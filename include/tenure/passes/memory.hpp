@@ -35,7 +35,7 @@ constexpr std::int64_t place_buffers(const buffer* buffers, int count, int steps
     const buffer& b = buffers[i];
     offsets[i] = 0;
     if (b.where != buffer::place::workspace || b.first >= steps) continue;
-    const int begin = backwards ? steps - 1 - b.last : b.first, end = backwards ? steps - 1 - b.first : b.last;
+    const int begin = backwards ? steps - 1 - b.until() : b.first, end = backwards ? steps - 1 - b.first : b.until();
     scratch.next_starting[i] = scratch.starting[begin];
     scratch.starting[begin] = i + 1;
     if (b.in_place_of >= 0) (backwards ? scratch.has_memory_of[b.in_place_of] : scratch.has_memory_of[i]) = (backwards ? i : b.in_place_of) + 1;

@@ -112,8 +112,8 @@ template <class InControlFlow, class Same>
 constexpr bool may_overwrite(const plan_view& p, int i, int j, const InControlFlow& in_control_flow, const Same& same) {
   const buffer &a = p.buffers[i], &r = p.buffers[j];
   const bool unread = a.first >= p.step_count;
-  const bool here = !unread && a.last == r.first, fused = here && p.steps[a.last].is_fused();
-  return unread || a.last < r.first || (fused && overwrites_elementwise(p, p.steps[a.last], i, j, same)) ||
+  const bool here = !unread && a.last == r.first && a.held_until < r.first, fused = here && p.steps[a.last].is_fused();
+  return unread || a.until() < r.first || (fused && overwrites_elementwise(p, p.steps[a.last], i, j, same)) ||
          (here && !fused && (overwrites_by_change(p, p.steps[a.last], i, j, same) || in_control_flow(p, p.steps[a.last], i, j)));
 }
 
@@ -172,7 +172,7 @@ class overwrites {
     ir::array<int> written_by(p.step_count, -1), next(p.buffer_count, -1);  // for each step: a list of the result buffers that it writes first
     for (int i = 0; i < p.buffer_count; ++i) {
       const buffer& b = p.buffers[i];
-      if (b.where == buffer::place::argument) read_[b.index].step = b.first < p.step_count ? b.last : never;
+      if (b.where == buffer::place::argument) read_[b.index].step = b.first < p.step_count ? b.until() : never;
       if (b.where != buffer::place::result) continue;
       written_[b.index].step = b.first;
       if (b.first < p.step_count) next[i] = written_by[b.first], written_by[b.first] = i;
@@ -181,7 +181,7 @@ class overwrites {
     for (int s = 0; s < p.step_count; ++s)
       if (written_by[s] >= 0 && p.steps[s].is_fused())
         uses.note(s, [&](const buffer& b) -> noted_use {
-          if (b.where == buffer::place::argument && b.last == s) return {&read_[b.index], false};
+          if (b.where == buffer::place::argument && b.last == s && b.held_until < s) return {&read_[b.index], false};
           if (b.where == buffer::place::result && b.first == s) return {&written_[b.index], true};
           return {};
         });

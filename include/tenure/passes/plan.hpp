@@ -58,6 +58,10 @@ struct buffer {
   int first = 0, last = 0;    // the first and the last step that use the buffer
   int in_place_of = -1;       // for a temporary: the temporary whose memory it takes over in step `first`; -1: none
   bool is_passed_on = false;  // another temporary takes over the memory in step `last`
+  int held_until = -1;        // the kernel of a group whose other steps read the buffer: a backend may run them inside this kernel (groups.hpp)
+
+  /// The last step before which nothing is written over the buffer, except element by element in step `last`.
+  constexpr int until() const { return held_until > last ? held_until : last; }
 };
 
 /// The distance in memory between neighbours along each axis, in elements. A plan stores equal strides once: equal strides have equal ids.

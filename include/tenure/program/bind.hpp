@@ -33,17 +33,31 @@ inline constexpr bool has_workspace = [] {
   return false;
 }();
 
-/// The places of the buffers of a program in its workspace, for given run-time extents.
+/// The places of the buffers of a program in its workspace, for given run-time extents. waits(step): whether the rows that a step of a group computes are
+/// never in memory as a whole. They have no place.
 template <class Program>
 struct placement {
   std::int64_t offset[Program::buffer_count + 1] = {};
   std::int64_t bytes = 0;  // peak
 
-  constexpr explicit placement(const std::int64_t* symbols) {
+  constexpr explicit placement(const std::int64_t* symbols) : placement(symbols, [](int) { return false; }) {}
+  template <class Waits>
+  constexpr placement(const std::int64_t* symbols, [[maybe_unused]] const Waits& waits) {
     if constexpr (has_workspace<Program>) {
+      const passes::buffer* buffers = Program::tables.buffers;
+      passes::buffer smaller[Program::groups.any() ? Program::buffer_count : 1];
+      if constexpr (Program::groups.any()) {
+        for (int i = 0; i < Program::buffer_count; ++i) smaller[i] = buffers[i];
+        for (int s = 0; s < Program::step_count; ++s) {
+          if (Program::groups.at[s].kernel < 0) continue;
+          passes::buffer& rows = smaller[Program::tables.bindings[Program::tables.steps[s].first_binding + 2].buffer];
+          if (!rows.is_passed_on && waits(s)) rows.elements = {};  // another temporary needs memory that is passed on
+        }
+        buffers = smaller;
+      }
       const auto place = [&](std::int64_t* offsets, bool backwards) {
         passes::placement_scratch<Program::buffer_count, Program::step_count> scratch;
-        return passes::place_buffers(Program::tables.buffers, Program::buffer_count, Program::step_count, symbols, offsets, scratch, backwards);
+        return passes::place_buffers(buffers, Program::buffer_count, Program::step_count, symbols, offsets, scratch, backwards);
       };
       bytes = place(offset, false);
       if constexpr (Program::is_static) {  // with run-time extents each call places its buffers, so there only one order is tried

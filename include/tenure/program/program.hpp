@@ -182,7 +182,11 @@ struct program {
   struct scheduling {
     // Guesses: one access for each result and operand. In large graphs many instructions, kernels and strides are equal.
     static constexpr passes::plan_sizes guess() { return {value.count, 64, 2 * value.count + 8, 256, 32, fused.count}; }
-    static constexpr passes::plan_builder run() { return passes::schedule(value.view(), fused.view()); }
+    static constexpr passes::plan_builder run() {
+      passes::plan_builder p = passes::schedule(value.view(), fused.view());
+      passes::hold_operands_of_groups(p, value.view());
+      return p;
+    }
   };
   struct encoding {
     static constexpr program_detail::table_sizes guess() {

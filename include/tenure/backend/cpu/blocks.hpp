@@ -85,8 +85,7 @@ struct row_consumer {
 /// block reads them from cache. The leading dimension of the kernel counts the rows, or all elements of the matrix.
 struct row_producer {
   block_rows rows;
-  /// Writes the rows first ... first + count - 1 to `to`, contiguously. If `compute` is null, all rows exist already; the kernel runs in the
-  /// same blocks.
+  /// Writes the rows first ... first + count - 1 to `to`, contiguously.
   void (*compute)(const void* context, std::int64_t first, std::int64_t count, void* to) = nullptr;
   const void* context = nullptr;
   std::int64_t rows_of_block = 0, per_row = 1;  // per_row: the steps of the leading dimension in one row
@@ -103,7 +102,6 @@ struct row_producer {
   }
   /// Computes `count` rows from row `first` on, and moves the pointers of the accesses that read them.
   [[gnu::noinline]] void produce(void** pointer, std::int64_t first, std::int64_t count, int worker) const {
-    if (compute == nullptr) return;
     char* const to = rows.at(first, rows_at_once, worker);
     compute(context, first, count, to);
     rows.move(pointer, first, to);

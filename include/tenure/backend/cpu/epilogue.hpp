@@ -80,6 +80,7 @@ template <class T, class Program, class Bind>
 int run_epilogue(int s, const call_memory& m, const step_call& product, const passes::row_cut& cut, void (*kernel)(const kernel_arguments&), kernel_arguments next, const Bind& bind) {
   constexpr auto& tables = Program::tables;
   const program_detail::bound_step& after = tables.steps[s + 1];
+  const passes::kernel& shape = tables.kernels[after.kernel];
   const passes::row_group& e = Program::groups.at[s];
   const opaque_operation& operation = product.operation;
   const operand_view &a = operation.in[0], &b = operation.in[1];
@@ -87,19 +88,22 @@ int run_epilogue(int s, const call_memory& m, const step_call& product, const pa
 
   // The memory of the product, and of all accesses of the kernel to other buffers.
   byte_range memory[64 + 3] = {{product.pointer[0], a, sizeof(T)}, {product.pointer[1], b, sizeof(T)}, {product.pointer[2], operation.out, sizeof(T)}};
-  const byte_range &left = memory[0], &right = memory[1];
   int count = 3, access[64 + 3] = {-1, -1, -1};
   for (int i = 0; i < after.binding_count; ++i) {
     if ((e.accesses >> i & 1) || tables.bindings[after.first_binding + i].buffer < 0) continue;
+    const passes::access& x = Program::plan.accesses[after.first_binding + i];
+    std::int64_t extent[max_rank], stride[max_rank];
+    for (int d = 0; d < shape.outer + shape.inner; ++d) {
+      extent[d] = passes::value_of(shape.extent[d], m.symbols);
+      stride[d] = passes::value_of(Program::plan.strides[x.strides][d], m.symbols);
+    }
     access[count] = i;
-    memory[count++] = program_detail::memory_of_access<Program>(s + 1, i, next.pointer[i], m.symbols);
+    memory[count++] = byte_range(next.pointer[i], extent, stride, shape.outer + shape.inner, size_of(x.type));
   }
-  bool overwrites = e.overwritten_by >= 0, spoils_factor = false;
-  for (int i = 3; i < count; ++i) {
-    if ((e.writes >> access[i] & 1) && (memory[i].meets(left) || memory[i].meets(right))) spoils_factor = true;
+  bool overwrites = e.overwritten_by >= 0;
+  for (int i = 3; i < count; ++i)
     for (int j = 3; j < count; ++j)
       if (access[j] == e.overwritten_by && i != j && memory[i].meets(memory[j])) overwrites = false;
-  }
 
   executor* const on = next.on;
   const std::int64_t workers = on == nullptr ? 1 : on->workers();
@@ -122,10 +126,6 @@ int run_epilogue(int s, const call_memory& m, const step_call& product, const pa
                     .rows_at_once = cut.rows_at_once,
                     .is_product = true,
                     .consumers = consumers.list()};
-  if (spoils_factor) {
-    step<ir::opcode::matmul, T>::run({product.pointer, operation, next.scratch, on});
-    source.compute = nullptr;
-  }
   next.rows = &source;
   if (source.consumers != nullptr) next.on = nullptr;
   kernel(next);

@@ -67,7 +67,7 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
     const bound_step& s = tables.steps[i];
     if constexpr (has_waiting_gathers<Program>)
       if (Program::groups.at[i].is_of_gather())
-        if (gathers.take(i, m, {pointer, bind(i, pointer)})) continue;
+        if (gathers.take(i, {pointer, bind(i, pointer)})) continue;
     (watch.enter(i), ...);
     point(i, pointer);
     if constexpr (has_epilogues<Program>)

@@ -32,13 +32,12 @@ struct gathered_rows {
 template <class Program>
 class waiting_gathers {
  public:
-  /// Lets gather s wait, if this saves time in this call. The gather does not wait if the call writes a result into the memory of an argument that only
-  /// the gather reads.
-  bool take(int s, const call_memory& m, const step_call& gather) {
+  /// Lets gather s wait, if this saves time in this call.
+  bool take(int s, const step_call& gather) {
     const program_detail::bound_step& bound = Program::tables.steps[s];
     const opaque_operation::operand &table = gather.operation.in[0], &indices = gather.operation.in[1];
     const std::int64_t count = elements_of(indices), length = elements_along(table, 1, table.rank), bytes = size_of(bound.type);
-    if (count * length * bytes < passes::costs::waiting_gather_bytes || !program_detail::may_wait<Program>(m, gather.operation, gather.pointer)) return false;
+    if (count * length * bytes < passes::costs::waiting_gather_bytes || !is_dense(table, 1, table.rank) || !is_dense(indices, 0, indices.rank)) return false;
     waiting& w = waiting_[count_++];
     w.rows = {gather.pointer[0], gather.pointer[1], indices.type, table.stride[0], length};
     w.reader = Program::groups.at[s].kernel;

@@ -4,13 +4,26 @@
 #pragma once
 
 #include <tenure/backend/cpu/products.hpp>
-#include <tenure/program/group_memory.hpp>
+#include <tenure/program/bind.hpp>
+#include <tenure/tensor/memory_range.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 namespace detail {
 
-using program_detail::byte_range;
+/// The bytes from the first to the last element of a strided operand, whose strides may be negative.
+struct byte_range : tenure::detail::memory_range {
+  byte_range() = default;
+  byte_range(const void* data, const std::int64_t* extent, const std::int64_t* stride, int rank, std::int64_t element_size) {
+    std::int64_t low = 0, high = 0;
+    for (int d = 0; d < rank; ++d) (stride[d] < 0 ? low : high) += (extent[d] - 1) * stride[d];
+    const auto at = [&](std::int64_t elements) {
+      return reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(elements * element_size));
+    };
+    first = at(low), last = at(high + 1);
+  }
+  byte_range(const void* data, const operand_view& v, std::int64_t element_size) : byte_range(data, v.extent, v.stride, v.rank, element_size) {}
+};
 
 /// A product to whose sums a few rows at a time are added. `factor` is the number of the factor that has the rows (see product_over_rows).
 template <class T>

@@ -33,7 +33,7 @@ struct backend<cuda_device> {
     cuda_backend::run<Program>(device, arguments, results, symbols, before_writing);
   }
 
-  /// Whether step s runs inside the kernel that reads its rows (passes/groups.hpp), if the memory of the call allows it. Printed plans show this.
+  /// Whether step s runs inside the kernel that reads its rows (passes/groups.hpp), if the strides of the call allow it. Printed plans show this.
   template <class Program>
   static constexpr bool runs_in_reader(int s) { return cuda_backend::waiting<Program>.at[s]; }
 

@@ -100,16 +100,23 @@ struct memory_table<Program, std::integer_sequence<int, K...>> {
   static constexpr bool is_needed[sizeof...(K) + 1] = {kernels::fused<kernels::name_of<typename Program::template code_of<K>>>::may_need_memory...};
 };
 
+template <class Program>
+struct steps_of_call {
+  program_detail::decoded_steps<Program, opaque_operation> steps;
+  constexpr explicit steps_of_call(const std::int64_t* symbols) : steps(symbols) {}
+};
+
 /// All memory of a call except arguments and results, for given run-time extents. A call takes it at once, before it writes anything.
 /// Steps run one after the other, so they share one piece of scratch memory.
 template <class Program, class Device>
-struct memory_plan : program_detail::placement<Program> {
-  program_detail::decoded_steps<Program, opaque_operation> steps;
+struct memory_plan : steps_of_call<Program>, program_detail::placement<Program> {
+  using steps_of_call<Program>::steps;
   std::int64_t scratch = 0;          // bytes: the largest need of a step
   bool multiplies_by_blas = false;  // BLAS needs its own workspace
   bool reads_flags = false;         // the host waits for conditions and trip counts
 
-  constexpr memory_plan(const std::int64_t* symbols, const kernels::device_limits& limits) : program_detail::placement<Program>(symbols), steps(symbols) {
+  constexpr memory_plan(const std::int64_t* symbols, const kernels::device_limits& limits)
+      : steps_of_call<Program>(symbols), program_detail::placement<Program>(symbols, [&](int s) { return waiting<Program>.at[s] && waits<Program>(s, steps.operation(s)); }) {
     using table = memory_table<Program, std::make_integer_sequence<int, Program::kernel_count>>;
     for (int i = 0; i < Program::step_count; ++i) {
       const bound_step& s = Program::tables.steps[i];
@@ -210,7 +217,7 @@ void run_steps(Device& device, const call_memory& m, const memory_plan<Program, 
     const bound_step& s = tables.steps[i];
     for (int j = 0; j < s.binding_count; ++j) pointer[j] = program_detail::pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
     if constexpr (waiting<Program>.readers > 0) {
-      if (waiting<Program>.at[i] && waits<Program>(i, m, plan, pointer)) continue;
+      if (waiting<Program>.at[i] && waits<Program>(i, plan.steps.operation(i))) continue;
       if (run_reader<Program>(device, i, m, plan, pointer, scratch, std::make_integer_sequence<int, waiting<Program>.readers>{})) continue;
     }
     if (s.is_fused()) {

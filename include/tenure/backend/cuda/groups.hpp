@@ -11,7 +11,6 @@
 #include <tenure/backend/cuda/steps.hpp>
 #include <tenure/kernels/fused.hpp>
 #include <tenure/kernels/name.hpp>
-#include <tenure/program/group_memory.hpp>
 
 namespace TENURE_NAMESPACE::cuda_backend {
 
@@ -19,7 +18,7 @@ namespace TENURE_NAMESPACE::cuda_backend {
 /// a write and a read of memory. An estimate for an H100 says that both take as long for 16 terms. This was not measured.
 inline constexpr std::int64_t max_terms_in_kernel = 8;
 
-/// Whether step s computes rows inside the kernel that reads them, if the call allows it (waits).
+/// Whether step s computes rows inside the kernel that reads them, if the strides of the call allow it (waits).
 template <class Program>
 constexpr bool may_wait(int s) {
   const passes::row_group& e = Program::groups.at[s];
@@ -58,21 +57,10 @@ struct waiting_steps {
 template <class Program>
 inline constexpr waiting_steps<Program> waiting{};
 
-/// Whether step s waits in this call. `pointer` has the memory of its operands. A product does not wait if the kernel writes to one of its factors.
-template <class Program, class Plan>
-bool waits(int s, const program_detail::call_memory& m, const Plan& plan, void* const* pointer) {
-  const opaque_operation& n = plan.steps.operation(s);
-  const passes::row_group& e = Program::groups.at[s];
-  if (e.is_of_gather()) return program_detail::may_wait<Program>(m, n, pointer);
-  const std::int64_t size = size_of(Program::tables.steps[s].type);
-  const program_detail::byte_range a(pointer[0], n.in[0], size), b(pointer[1], n.in[1], size);
-  for (std::uint64_t writes = e.writes; writes != 0; writes &= writes - 1) {
-    const int x = std::countr_zero(writes);
-    const void* const data = program_detail::pointer_of<Program>(m, plan.offset, Program::tables.bindings[Program::tables.steps[e.kernel].first_binding + x]);
-    const auto written = program_detail::memory_of_access<Program>(e.kernel, x, data, m.symbols);
-    if (written.meets(a) || written.meets(b)) return false;
-  }
-  return true;
+/// Whether step s waits in a call: the rows of a table, and the indices, must be contiguous.
+template <class Program>
+constexpr bool waits(int s, const opaque_operation& n) {
+  return Program::groups.at[s].is_of_product() || (is_dense(n.in[0], 1, n.in[0].rank) && is_dense(n.in[1], 0, n.in[1].rank));
 }
 
 /// Kernel step T, which reads the rows of steps that may wait.
@@ -101,8 +89,8 @@ struct reader {
       const int s = steps.at[j];
       void* p[3];
       for (int i = 0; i < 3; ++i) p[i] = program_detail::pointer_of<Program>(m, plan.offset, Program::tables.bindings[Program::tables.steps[s].first_binding + i]);
-      if (!waits<Program>(s, m, plan, p)) continue;
       const opaque_operation& n = plan.steps.operation(s);
+      if (!waits<Program>(s, n)) continue;
       const operand_view &a = n.in[0], &b = n.in[1];
       if constexpr (!is_product) {
         found.source[j] = {detail::indices_of(n.in[1].type, p[1]), a.stride[0]};
