@@ -66,7 +66,7 @@ TEST_CASE("Law: a result may be computed in the memory of an argument that it ma
     const ir::graph_view g = graph.view();
     const passes::plan_builder plan = passes::schedule(g);
     const passes::plan_view walked = plan.view(g);
-    const passes::overwrites found = passes::find_overwrites(walked, static_cast<int>(s.arguments.size()), g.output_count);
+    const passes::overwrites found(walked, static_cast<int>(s.arguments.size()), g.output_count);
     for (int i = 0; i < walked.buffer_count; ++i)
       for (int j = 0; j < walked.buffer_count; ++j) {
         const passes::buffer &a = walked.buffers[i], &r = walked.buffers[j];

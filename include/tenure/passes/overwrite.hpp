@@ -166,8 +166,8 @@ class uses_in_kernels {
 class overwrites {
  public:
   // Cost: linear in the buffers and the instructions, if the accesses of a step have few different places.
-  template <class InControlFlow>
-  constexpr overwrites(const plan_view& p, int arguments, int results, const InControlFlow& in_control_flow)
+  template <class InControlFlow = no_control_flow>
+  constexpr overwrites(const plan_view& p, int arguments, int results, const InControlFlow& in_control_flow = {})
       : read_(arguments, use_of_memory{always}), written_(results, use_of_memory{never}) {
     ir::array<int> written_by(p.step_count, -1), next(p.buffer_count, -1);  // for each step: a list of the result buffers that it writes first
     for (int i = 0; i < p.buffer_count; ++i) {
@@ -241,11 +241,6 @@ constexpr void reuse_temporaries(plan_builder& plan) {
       }
     }
   }
-}
-
-template <class InControlFlow = no_control_flow>
-constexpr overwrites find_overwrites(const plan_view& p, int arguments, int results, InControlFlow in_control_flow = {}) {
-  return overwrites(p, arguments, results, in_control_flow);
 }
 
 /// The answers as a constexpr value, in arrays of the sizes Sizes::value.

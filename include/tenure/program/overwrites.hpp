@@ -17,7 +17,7 @@ struct finding_overwrites {
   static constexpr int results = Program::value.output_count;
   static constexpr passes::overwrite_sizes guess() { return {Arguments, results, Arguments + results}; }
   static constexpr passes::overwrites run() {
-    return passes::find_overwrites(Program::plan.view(Program::value.view()), Arguments, results, overwrites_in_control_flow<Program>{});
+    return {Program::plan.view(Program::value.view()), Arguments, results, overwrites_in_control_flow<Program>{}};
   }
 };
 /// Which results of a program can be computed over its arguments.

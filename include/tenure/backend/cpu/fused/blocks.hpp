@@ -14,9 +14,9 @@ struct kernel_in_blocks : loop_nest<Code> {
   using base = loop_nest<Code>;
   using typename base::block_range, typename base::kind, typename base::local_arguments, typename base::position, typename base::record;
   using typename base::row_state, typename base::sums, typename base::T, typename base::whole;
-  using base::add_totals, base::adds_rows, base::at, base::collected_numbers, base::count_of, base::cuts, base::gains_by_bypassing, base::is_cut;
+  using base::add_totals, base::adds_rows, base::at, base::collected_numbers, base::count_of, base::cuts, base::gains_by_bypassing, base::is_cut, base::k;
   using base::kept_rows, base::max_totals, base::may_bypass_caches, base::number_count, base::reduces_columns, base::row_phase, base::run_range;
-  using base::sums_are_totals, base::take_totals, base::total_count, base::write_totals;
+  using base::sums_are_totals, base::total_count, base::write_totals;
   template <part Part, int Pass = 0>
   using those = typename base::template those<Part, Pass>;
 
@@ -158,17 +158,14 @@ struct kernel_in_blocks : loop_nest<Code> {
       row_state r;
       sums none;
       row_phase(args, position{}, r, none, those<part::row, 0>{});
-      take_totals(r, totals, those<part::row_sums>{});
+      [&]<int... I>(std::integer_sequence<int, I...>) { ((r.value[I] = totals[base::total_of(I)]), ...); }(those<part::row_sums>{});
       row_phase(args, position{}, r, none, those<part::row, 1>{});
     }
   }
 
   static TENURE_INLINE void run_blocks(const local_arguments& args, const kernel_arguments& given) {
     std::int64_t extents[record::rank], elements = 1;
-    [&]<int... D>(std::integer_sequence<int, D...>) {
-      ((extents[D] = extent_of<Code, D>(args)), ...);
-    }(std::make_integer_sequence<int, record::rank>{});
-    for (const std::int64_t e : extents) elements *= e;
+    for (int d = 0; d < record::rank; ++d) elements *= extents[d] = base::value_of(args, k.extent[d]);
     const bool is_one_block = given.rows == nullptr && elements * record::instructions < costs::two_blocks_work;
     if (!is_one_block) return run_many_blocks(args, given, extents);
     block_range range{};

@@ -14,7 +14,7 @@ struct loop_nest : pass_elements<Code> {
   using typename base::stream_indices, typename base::sums, typename base::T;
   using base::accumulated, base::adds_several_rows, base::chooses, base::columns_in_registers, base::cuts, base::end_segment, base::finish, base::finish_row;
   using base::in_group, base::k, base::lanes, base::last, base::mask_of_sums, base::max_rows, base::row_phase, base::start_all, base::start_columns;
-  using base::store_chosen, base::sums_are_totals, base::take_segments, base::ways;
+  using base::store_chosen, base::sums_are_totals, base::ways;
   template <part Part, int Pass = 0>
   using those = typename base::template those<Part, Pass>;
 
@@ -53,7 +53,11 @@ struct loop_nest : pass_elements<Code> {
     position start{};
     if constexpr (!columns_in_registers) start_columns(args, those<part::column_sums>{});
     if constexpr (sums_are_totals && std::is_same_v<Range, block_range>) {
-      part_of_row(args, range, start, total);
+      // A block of the only row. end_blocks() runs the instructions after the sums of the row.
+      row_state r;
+      row_phase(args, start, r, total, those<part::row, 0>{});
+      start_all(total, those<part::row_sums, 0>{});
+      if (base::template has_work<0>(r)) walk_row<0, 0>(args, range, start, r, total);
       finish(args, total, totals, those<part::row_sums>{});
     } else {
       walk<0>(args, range, start, total);
@@ -64,7 +68,9 @@ struct loop_nest : pass_elements<Code> {
   template <int D, class Range>
   static TENURE_LAYER void walk(const local_arguments& args, const Range& range, position p, sums& total) {
     if constexpr (D == record::outer) {
-      row(args, range, p, total);
+      row_state r;
+      row_phase(args, p, r, total, those<part::row, 0>{});
+      row_passes<0>(args, range, p, r, total);
     } else {
       const std::int64_t begin = range.template begin<D>(), n = range.template end<D>(args);
       move_along<Code, D>(args, p.offset, begin, stream_indices{});
@@ -118,21 +124,6 @@ struct loop_nest : pass_elements<Code> {
     (base::template store_column<Partial>(base::template result_of<I>(args) + i, total.packet[I][0], n), ...);
   }
 
-  template <class Range>
-  static TENURE_LAYER void row(const local_arguments& args, const Range& range, const position& p, sums& total) {
-    row_state r;
-    row_phase(args, p, r, total, those<part::row, 0>{});
-    row_passes<0>(args, range, p, r, total);
-  }
-
-  /// A block of the only row. end_blocks() runs the instructions after the sums of the row.
-  static TENURE_LAYER void part_of_row(const local_arguments& args, const block_range& range, const position& p, sums& total) {
-    row_state r;
-    row_phase(args, p, r, total, those<part::row, 0>{});
-    start_all(total, those<part::row_sums, 0>{});
-    if (base::template has_work<0>(r)) walk_row<0, 0>(args, range, p, r, total);
-  }
-
   template <int Pass, class Range>
   static TENURE_LAYER void row_passes(const local_arguments& args, const Range& range, const position& p, row_state& r, sums& total) {
     if constexpr (Pass < record::passes) {
@@ -183,7 +174,7 @@ struct loop_nest : pass_elements<Code> {
           walk_segment<Pass, Choice>(args, p, r, total, i, end);
           end_segment(total, of_row, those<part::sums, Pass>{});
         }
-        take_segments(total, of_row, those<part::sums, Pass>{});
+        [&]<int... I>(std::integer_sequence<int, I...>) { ((total.packet[I][0] = of_row.packet[I][0]), ...); }(those<part::sums, Pass>{});
         return;
       }
     }

@@ -71,10 +71,6 @@ struct reductions : packet_memory<Code> {
       start<I>(total);
     }(), ...);
   }
-  template <int... I>
-  static TENURE_LAYER void take_segments(sums& total, const sums& of_row, std::integer_sequence<int, I...>) {
-    ((total.packet[I][0] = of_row.packet[I][0]), ...);
-  }
 
   template <int... I>
   static TENURE_LAYER void finish_row(row_state& r, const sums& total, std::integer_sequence<int, I...>) {
@@ -109,11 +105,6 @@ struct reductions : packet_memory<Code> {
   }
 
   template <int... I>
-  static TENURE_LAYER void take_totals([[maybe_unused]] row_state& r, [[maybe_unused]] const T* totals, std::integer_sequence<int, I...>) {
-    ((r.value[I] = totals[total_of(I)]), ...);
-  }
-
-  template <int... I>
   static TENURE_LAYER void write_totals(const local_arguments& args, [[maybe_unused]] const T* totals, std::integer_sequence<int, I...>) {
     ((*result_of<I>(args) = totals[total_of(I)]), ...);
   }
@@ -122,9 +113,7 @@ struct reductions : packet_memory<Code> {
   template <int... I>
   static TENURE_LAYER void start_columns(const local_arguments& args, std::integer_sequence<int, I...>) {
     std::int64_t n = 1;
-    [&]<int... D>(std::integer_sequence<int, D...>) {
-      ((n *= extent_of<Code, record::outer + D>(args)), ...);
-    }(std::make_integer_sequence<int, record::inner>{});
+    for (int d = record::outer; d < record::rank; ++d) n *= base::value_of(args, k.extent[d]);
     (std::fill_n(result_of<I>(args), n, ops::identity<at(I).reduction(), T>()), ...);
   }
 
