@@ -14,8 +14,6 @@ struct pass_elements : reductions<Code> {
   using typename base::row_state, typename base::sums, typename base::T, typename base::transposition;
   using base::adds_several_rows, base::at, base::collected_numbers, base::columns_in_registers, base::decided, base::is_choice, base::is_sum_of_chosen;
   using base::is_zero_elsewhere, base::k, base::lanes, base::last, base::mask_of_sums, base::stream_rows, base::uses_of;
-  template <int I>
-  using operands_of = typename base::template operands_of<I>;
   template <part Part, int Pass>
   using those = typename base::template those<Part, Pass>;
 
@@ -74,8 +72,8 @@ struct pass_elements : reductions<Code> {
       constexpr bool is_number = x.what == kind::load && !x.is_mask && std::is_floating_point_v<T> && lanes > 1;
       if constexpr (is_number && uses_of(I, Pass) > 1) math::stay_in_register(e.value[I]);
     } else if constexpr (does == action::compute || does == action::keep) {
-      if constexpr (x.is_mask) e.mask[I] = compute<Pass, Choice, I>(r, e, operands_of<I>{});
-      else e.value[I] = compute<Pass, Choice, I>(r, e, operands_of<I>{});
+      if constexpr (x.is_mask) e.mask[I] = compute<Pass, Choice, I>(r, e, typename base::template operands_of<I>{});
+      else e.value[I] = compute<Pass, Choice, I>(r, e, typename base::template operands_of<I>{});
       if constexpr (does == action::keep && Choice != at_choice::there) base::template store<x.access, Partial>(args, p, e.value[I], i, n);
     } else if constexpr (does == action::store) {
       if constexpr (x.is_mask) base::template store_mask<x.access>(args, p, read<Code, x.in[0]>(r, e), i, n);
@@ -137,12 +135,6 @@ struct pass_elements : reductions<Code> {
     } else {
       return program_detail::copied<P, x.is_mask, at(x.in[0]).is_mask, base::rounds_to(I)>(read<Code, x.in[0]>(r, e));
     }
-  }
-
-  template <int Pass, int... I>
-  static TENURE_LAYER void choose(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
-                                  std::int64_t i, int n, std::integer_sequence<int, I...>) {
-    (element<Pass, at_choice::there, true, 0, I>(args, p, r, e, total, i, n), ...);
   }
 
   template <int... I>

@@ -13,8 +13,8 @@ struct loop_nest : pass_elements<Code> {
   using typename base::element_state, typename base::local_arguments, typename base::position, typename base::record, typename base::row_state;
   using typename base::stream_indices, typename base::sums, typename base::T;
   using base::accumulated, base::adds_several_rows, base::chooses, base::columns_in_registers, base::cuts, base::end_segment, base::finish, base::finish_row;
-  using base::in_group, base::k, base::lanes, base::last, base::mask_of_sums, base::max_rows, base::row_phase, base::start_all, base::start_columns;
-  using base::store_chosen, base::sums_are_totals, base::ways;
+  using base::in_group, base::k, base::lanes, base::last, base::mask_of_sums, base::row_phase, base::start_all, base::start_columns, base::store_chosen;
+  using base::sums_are_totals, base::ways;
   template <part Part, int Pass = 0>
   using those = typename base::template those<Part, Pass>;
 
@@ -40,10 +40,9 @@ struct loop_nest : pass_elements<Code> {
     }
   };
 
-  static constexpr std::int64_t segment = costs::elements_of_part;
   template <int Pass>
   static constexpr bool adds_segments =
-      std::is_floating_point_v<T> && those<part::sums, Pass>::size() > 0 && (is_dynamic(k.extent[last]) || k.extent[last] > segment);
+      std::is_floating_point_v<T> && those<part::sums, Pass>::size() > 0 && (is_dynamic(k.extent[last]) || k.extent[last] > costs::elements_of_part);
 
   /// Runs the kernel over a range. `totals` gets one number for each reduction over all elements.
   template <class Range>
@@ -77,9 +76,9 @@ struct loop_nest : pass_elements<Code> {
       std::int64_t i = begin;
       constexpr bool adds_rows_here = D + 1 == record::outer && adds_several_rows;
       if constexpr (adds_rows_here)
-        for (; i + max_rows <= n; i += max_rows) {
-          add_rows<max_rows>(args, p, total);
-          move_along<Code, D>(args, p.offset, max_rows, stream_indices{});
+        for (; i + costs::rows_added_at_once <= n; i += costs::rows_added_at_once) {
+          add_rows<costs::rows_added_at_once>(args, p, total);
+          move_along<Code, D>(args, p.offset, costs::rows_added_at_once, stream_indices{});
         }
       for (; i < n; ++i) {
         if constexpr (adds_rows_here) add_rows<1>(args, p, total);
@@ -149,7 +148,8 @@ struct loop_nest : pass_elements<Code> {
         element_state chosen;
         const std::int64_t c = base::template chosen_packet<Pass>(args, p, r, i, n);
         const int width = static_cast<int>(n - c < lanes ? n - c : lanes);
-        if (c >= 0) base::template choose<Pass>(args, p, r, chosen, total, c, width, those<part::elements, Pass>{});
+        constexpr std::make_integer_sequence<int, those<part::elements, Pass>::size()> all{};
+      if (c >= 0) base::template some_elements<Pass, at_choice::there, true, 0>(args, p, r, &chosen, total, c, width, std::integer_sequence<int, 0>{}, all);
         walk_packets<Pass, at_choice::elsewhere>(args, p, r, total, i, n);
         // The packet with the chosen element is stored after the loop, because the loop writes to the same place. It is computed before the
         // loop, because a result may be in the memory of an argument.
@@ -165,6 +165,7 @@ struct loop_nest : pass_elements<Code> {
   template <int Pass, at_choice Choice>
   static TENURE_LAYER void walk_packets(const local_arguments& args, const position& p, const row_state& r, sums& total,
                                         std::int64_t i, std::int64_t n) {
+    constexpr std::int64_t segment = costs::elements_of_part;
     if constexpr (adds_segments<Pass>) {
       if (n - i > segment) {
         sums of_row;

@@ -141,7 +141,6 @@ struct reductions : packet_memory<Code> {
     else return r.mask[mask];
   }
 
-  static constexpr int max_rows = costs::rows_added_at_once;
   /// Whether a kernel does nothing else, and computes little for it.
   static constexpr bool adds_several_rows = [] {
     bool only_adds = reduces_columns && !columns_in_registers && record::passes == 1 && record::inner == 1 && record::outer > 0;
