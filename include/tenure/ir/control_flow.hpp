@@ -197,8 +197,9 @@ struct control_flow {
 
 /// The properties of loops that are true or false, as they are printed.
 struct printed_property {
+  using property = bool control_flow::*;  // a name, because nvcc writes parentheses around the type, and g++ warns of them
   const char* text;
-  bool control_flow::* value;
+  property value;
 };
 inline constexpr printed_property printed_properties[] = {{", counted", &control_flow::counts_iterations}};
 
