@@ -123,16 +123,18 @@
 #endif
 
 // Between these two, compilers do not warn where the loops of kernels are right: g++ of a state that is passed on before all its slots are written
-// (each is written before it is read), and nvcc of GCC's pragma for unrolling, which it does not have.
+// (each is written before it is read) and of Eigen's 512-bit shuffles (gcc.gnu.org/PR105593), and nvcc of GCC's pragma for unrolling.
 #ifndef TENURE_WARNINGS_OFF
 #if !defined(__GNUC__) || defined(__clang__)
 #define TENURE_WARNINGS_OFF
 #define TENURE_WARNINGS_ON
 #elif defined(__CUDACC__)
-#define TENURE_WARNINGS_OFF _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675") _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")
+#define TENURE_WARNINGS_OFF _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675") _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wuninitialized\"") \
+  _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")
 #define TENURE_WARNINGS_ON _Pragma("GCC diagnostic pop") _Pragma("nv_diagnostic pop")
 #else
-#define TENURE_WARNINGS_OFF _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")
+#define TENURE_WARNINGS_OFF _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wuninitialized\"") \
+  _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")
 #define TENURE_WARNINGS_ON _Pragma("GCC diagnostic pop")
 #endif
 #endif
