@@ -84,7 +84,8 @@ inline constexpr dtype dtype_v = static_cast<dtype>(detail::element_types::posit
 template <dtype D>
 using element_of_t = detail::element_types::at<static_cast<int>(D)>;
 
-constexpr bool is_floating(dtype d) { return detail::category_of(d) == detail::category::floating; }
+// Without calls, because a call takes two steps of constant evaluation, and derivatives ask for every operand.
+constexpr bool is_floating(dtype d) { return detail::element_rows[static_cast<int>(d)].of == detail::category::floating; }
 /// The element type in which kernels compute: d itself, or a wider type if d is only a format in memory.
 constexpr dtype lane_of(dtype d) { return detail::row_of(d).lane; }
 

@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: BSL-1.0
 // A growing array for constant evaluation and for run time. Its capacity doubles when it is full. Elements are trivially copyable.
-// Cost: a few constexpr steps for each element. std::vector takes dozens of steps for each.
+// Cost: a few constexpr steps for each element, and none where clang copies elements or makes zeros. `new T[n]{}` calls no constructors, which would take a
+// step each. std::vector takes dozens of steps for each element.
 #pragma once
 
 #include <tenure/core/config.hpp>
 
 namespace TENURE_NAMESPACE::ir {
 
+/// Copies n elements. For clang the builtin is one step of constant evaluation. g++ cannot evaluate it.
+template <class T>
+constexpr void copy_elements(T* to, const T* from, int n) {
+#if defined(__clang__)
+  if (n > 0) __builtin_memcpy(to, from, static_cast<unsigned long>(n) * sizeof(T));
+#else
+  for (int i = 0; i < n; ++i) to[i] = from[i];
+#endif
+}
+
+class builder;
+
 template <class T>
 class array {
  public:
   constexpr array() = default;
-  constexpr explicit array(int n) : data_(n > 0 ? new T[static_cast<unsigned>(n)]() : nullptr), size_(n), capacity_(n) {}
-  constexpr array(int n, const T& value) { resize(n, value); }
+  constexpr explicit array(int n) : data_(n > 0 ? new T[static_cast<unsigned>(n)]{} : nullptr), size_(n), capacity_(n) {}
+  constexpr array(int n, const T& value) : array(n) {
+    if constexpr (requires { value == 0; })
+      if (value == 0) return;  // they are zero already, and the loop would take a step of constant evaluation for each
+    for (int i = 0; i < n; ++i) data_[i] = value;
+  }
   constexpr array(const array& other) { assign(other); }
   constexpr array(array&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
     other.data_ = nullptr;
@@ -51,6 +68,7 @@ class array {
   constexpr void pop_back() { --size_; }
   constexpr void clear() { size_ = 0; }
   constexpr void resize(int n, const T& value = T{}) {
+    if (size_ == 0 && n > capacity_) return void(*this = array(n, value));
     if (n > capacity_) reserve(n);
     for (int i = size_; i < n; ++i) data_[i] = value;
     size_ = n;
@@ -62,8 +80,8 @@ class array {
 #endif
   constexpr void reserve(int n) {
     if (n <= capacity_) return;
-    T* grown = new T[static_cast<unsigned long>(n)];
-    for (int i = 0; i < size_; ++i) grown[i] = data_[i];
+    T* grown = new T[static_cast<unsigned long>(n)]{};
+    copy_elements(grown, data_, size_);
     delete[] data_;
     data_ = grown;
     capacity_ = n;
@@ -73,6 +91,8 @@ class array {
 #endif
 
  private:
+  friend class builder;  // it reads the members, because a call takes two steps of constant evaluation
+
   constexpr int push_grown(const T& value) {
     const T copy = value;
     reserve(capacity_ == 0 ? 16 : 2 * capacity_);
@@ -81,7 +101,7 @@ class array {
   }
   constexpr void assign(const array& other) {
     reserve(other.size_);
-    for (int i = 0; i < other.size_; ++i) data_[i] = other.data_[i];
+    copy_elements(data_, other.data_, other.size_);
     size_ = other.size_;
   }
 

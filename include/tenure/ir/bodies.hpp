@@ -199,24 +199,25 @@ constexpr void builder::own_bodies() {
 }
 
 constexpr int builder::find_body(const body& b) const {
-  const auto is_equal = [&](const body& a) {
-    if (a.node_count != b.node_count || a.output_count != b.output_count || a.input_count != b.input_count || a.bound_count + b.bound_count > 0) return false;
-    for (int i = 0; i < b.output_count; ++i)
-      if (body_outputs_[a.first_output + i] != body_outputs_[b.first_output + i]) return false;
-    for (int i = 0; i < b.node_count; ++i)
-      if (!(body_nodes_[a.first_node + i] == body_nodes_[b.first_node + i])) return false;
-    return true;
-  };
-  for (int i = 0; i < bodies_.size(); ++i)
-    if (is_equal(bodies_[i])) return i;
+  const body* const known = bodies_.data_;
+  const node_id* const outputs = body_outputs_.data_;
+  const node* const nodes = body_nodes_.data_;
+  for (int which = 0; which < bodies_.size_; ++which) {
+    const body& a = known[which];
+    bool is_equal = a.node_count == b.node_count && a.output_count == b.output_count && a.input_count == b.input_count && a.bound_count + b.bound_count == 0;
+    for (int i = 0; is_equal && i < b.output_count; ++i) is_equal = outputs[a.first_output + i] == outputs[b.first_output + i];
+    for (int i = 0; is_equal && i < b.node_count; ++i) is_equal = nodes[a.first_node + i] == nodes[b.first_node + i];
+    if (is_equal) return which;
+  }
   return -1;
 }
 
 constexpr int builder::record_of(const control_flow& c) {
   own_bodies();
-  const bool may_be_shared = !c.is_custom_derivative() && c.what != control_flow::kind::external;
-  for (int i = 0; may_be_shared && i < control_flows_.size(); ++i)
-    if (control_flows_[i] == c) return i;
+  const control_flow* const known = control_flows_.data_;
+  const bool may_be_shared = c.runs_bodies();
+  for (int i = 0; may_be_shared && i < control_flows_.size_; ++i)
+    if (known[i].bodies[0] == c.bodies[0] && known[i] == c) return i;
   return control_flows_.push_back(c);
 }
 

@@ -89,16 +89,16 @@ class builder : public symbol_table {
   }
 #endif
 
-  constexpr const node& operator[](node_id id) const { return nodes_[id]; }
-  constexpr int count() const { return nodes_.size(); }
-  constexpr const extents& shape(std::int16_t id) const { return shapes_[id]; }
-  constexpr const extents& shape_of(node_id id) const { return shapes_[nodes_[id].shape]; }
+  constexpr const node& operator[](node_id id) const { return nodes_.data_[id]; }
+  constexpr int count() const { return nodes_.size_; }
+  constexpr const extents& shape(std::int16_t id) const { return shapes_.data_[id]; }
+  constexpr const extents& shape_of(node_id id) const { return shapes_.data_[nodes_.data_[id].shape]; }
 
   /// Returns the id of a shape and stores the shape if it is new. Most programs have few shapes and ask for recent shapes. So the
   /// last eight shapes are compared first, and older shapes are found by hash.
   constexpr std::int16_t intern(const extents& s) {
-    const extents* const known = shapes_.data();
-    const int count = shapes_.size(), recent = count > 8 ? count - 8 : 0;
+    const extents* const known = shapes_.data_;
+    const int count = shapes_.size_, recent = count > 8 ? count - 8 : 0;
     for (int i = count - 1; i >= recent; --i)
       if (known[i].rank == s.rank && known[i].extent[0] == s.extent[0] && known[i] == s) return static_cast<std::int16_t>(i);
     if (recent > 0) {
@@ -141,7 +141,7 @@ class builder : public symbol_table {
   /// Refuses a trace that reads a node of a body outside of this body.
   constexpr void refuse_gone(const node_id* ids, int count) {
     for (int k = 0; k < count; ++k)
-      if (nodes_[ids[k]].op == opcode::constant && nodes_[ids[k]].start == is_gone) refuse({diagnostic::kind::outside_body});
+      if (nodes_.data_[ids[k]].op == opcode::constant && nodes_.data_[ids[k]].start == is_gone) refuse({diagnostic::kind::outside_body});
   }
   constexpr void refuse(const diagnostic& r) {
     if (refused_.what == diagnostic::kind::nothing) refused_ = r;
@@ -255,14 +255,14 @@ class builder : public symbol_table {
   }
 
   constexpr graph_view view() const {
-    return {nodes_.data(),       nodes_.size(),       shapes_.data(),  shapes_.size(),  symbols_.data(),  symbols_.size(),
-            constraints_.data(), constraints_.size(), bounds_.data(),  bounds_.size(),  outputs_.data(),  outputs_.size(),
-            input_count_,        refused_,              bodies(),           is_body_,     samples_,        backward_from_};
+    return {nodes_.data_,       nodes_.size_,       shapes_.data_, shapes_.size_, symbols_.data_, symbols_.size_,
+            constraints_.data_, constraints_.size_, bounds_.data_, bounds_.size_, outputs_.data_, outputs_.size_,
+            input_count_,       refused_,           bodies(),      is_body_,      samples_,       backward_from_};
   }
   constexpr bodies_view bodies() const {
     if (shares_) return shared_;
-    return {body_nodes_.data(), body_nodes_.size(), body_outputs_.data(), body_outputs_.size(), body_bounds_.data(), body_bounds_.size(),
-            bodies_.data(),     bodies_.size(),     control_flows_.data(),   control_flows_.size()};
+    return {body_nodes_.data_, body_nodes_.size_, body_outputs_.data_,  body_outputs_.size_, body_bounds_.data_, body_bounds_.size_,
+            bodies_.data_,     bodies_.size_,     control_flows_.data_, control_flows_.size_};
   }
 
   /// Replaces each extent by the representative of its class of equal extents, so that equal shapes have equal ids.

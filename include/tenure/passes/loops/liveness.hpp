@@ -89,26 +89,27 @@ constexpr liveness liveness_of(const ir::graph_view& g, const mark_list& outputs
     d.first_result[id] = d.results.size();
     d.results.resize(d.results.size() + g.results_of(g.control_flow_of(g[id])), 0);
   }
+  char* const needed = d.nodes.data();
   for (int i = 0; i < g.output_count; ++i)
-    if (outputs[i]) d.nodes[g.outputs[i]] = 1;
+    if (outputs[i]) needed[g.outputs[i]] = 1;
   for (int i = 0; i < g.bound_count; ++i)
-    if ((!g.is_body || !g.bounds[i].is_checked) && !g.bounds[i].if_read) d.nodes[g.bounds[i].indices] = 1;
+    if ((!g.is_body || !g.bounds[i].is_checked) && !g.bounds[i].if_read) needed[g.bounds[i].indices] = 1;
   for (ir::node_id id = g.count - 1; id >= 0; --id) {
-    if (!d.nodes[id]) continue;
-    const ir::node& n = g[id];
+    if (!needed[id]) continue;
+    const ir::node& n = g.nodes[id];
     if (n.op == ir::opcode::result) {
       if (g.control_flow_of(g[n.in[0]]).is_custom_derivative()) {
-        d.nodes[value_of_custom(g, n)] = 1;
+        needed[value_of_custom(g, n)] = 1;
       } else {
-        d.nodes[n.in[0]] = 1;
+        needed[n.in[0]] = 1;
         d.results[d.first_result[n.in[0]] + static_cast<int>(n.attr)] = 1;
       }
     } else if (n.op == ir::opcode::control_flow && g.control_flow_of(n).runs_bodies()) {
-      const mark_list needed = liveness_of(g, g.control_flow_of(n), d.results, d.first_result[id]).operands;
+      const mark_list operands = liveness_of(g, g.control_flow_of(n), d.results, d.first_result[id]).operands;
       int i = 0;
-      ir::for_each_operand(g.nodes, n.in[0], [&](ir::node_id operand) { d.nodes[operand] |= needed[i++]; });
+      ir::for_each_operand(g.nodes, n.in[0], [&](ir::node_id operand) { needed[operand] |= operands[i++]; });
     } else {
-      for (int k = 0; k < n.arity; ++k) d.nodes[n.in[k]] = 1;
+      for (int k = 0; k < n.arity; ++k) needed[n.in[k]] = 1;
     }
   }
   return d;
