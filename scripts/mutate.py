@@ -311,6 +311,10 @@ def main():
         lines = [line for line in entry.split("\n") if line and not line.startswith("#")]
         if lines:
             reasons[lines[0]] = " ".join(lines[1:])
+    known = {m[0] for m in all_mutants}
+    for name in reasons:
+        if name not in known and name.split(": ")[0] in {name_of(h) for h in headers}:
+            print(f"scripts/mutants_equivalent.txt names a line that is not there (any more, or on this processor): {name}", flush=True)
     if options.only:
         chosen = [m for m in all_mutants if m[0] in options.only]
     else:
