@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <boost/hana/define_struct.hpp>
@@ -57,6 +58,17 @@ std::vector<std::string> quoted(const std::string& text, const std::string& befo
   for (std::size_t at = text.find(before); at != std::string::npos; at = text.find(before, at + 1)) {
     const std::size_t from = at + before.size();
     found.push_back(text.substr(from, text.find('"', from) - from));
+  }
+  return found;
+}
+
+/// Where each box with this attribute begins and ends.
+std::vector<std::pair<double, double>> spans(const std::string& page, const std::string& attribute) {
+  std::vector<std::pair<double, double>> found;
+  const auto number = [&](const std::string& before, std::size_t at) { return std::atof(page.c_str() + page.find(before, at) + before.size()); };
+  for (std::size_t at = page.find(attribute); at != std::string::npos; at = page.find(attribute, at + 1)) {
+    const double x = number(" x=\"", at);
+    found.emplace_back(x, x + number(" width=\"", at));
   }
   return found;
 }
@@ -270,6 +282,13 @@ TEST_CASE("a page has a card for each step, arrows between cards that are there,
       }
   CHECK(count(page, "<rect class=\"cursor\"") == p.steps);
   CHECK(count(page, "<title>") == 1 + static_cast<int>(p.buffers.size()));
+  const auto boxes = spans(page, "rx=\"2\""), steps = spans(page, "pointer-events=\"none\"");  // the memory over the steps
+  REQUIRE(boxes.size() == p.buffers.size());
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    INFO(p.buffers[i].name);
+    CHECK(boxes[i].first == Approx(steps[static_cast<std::size_t>(p.buffers[i].first)].first).margin(0.2));
+    CHECK(boxes[i].second == Approx(steps[static_cast<std::size_t>(p.buffers[i].last)].second).margin(0.2));
+  }
   for (const char* const loads : {"src=", "<link", "@import", "url(http", "fetch("}) CHECK(page.find(loads) == std::string::npos);
   CHECK(count(page, "http") == count(page, "http://www.w3.org/2000/svg"));  // a name, not a place
   CHECK(count(page, "class=\"bar\"") == 0);
