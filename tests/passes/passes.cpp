@@ -96,6 +96,12 @@ TEST_CASE("Law: after legalize only casts between a narrow type and its lane com
   }
 }
 
+TEST_CASE("a graph without narrow types needs no legalize, which would copy it") {
+  ir::builder g;
+  g.output((-value{g, g.input(dtype::float64, {1, {8}})}).id);
+  CHECK_FALSE(passes::needs_legalize(g.view()));
+}
+
 TEST_CASE("dead_code keeps arguments, which are the signature") {
   ir::builder g;
   g.input(dtype::float64, {1, {8}});
