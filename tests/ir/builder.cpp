@@ -4,6 +4,7 @@
 
 #include <tenure/ir/graph.hpp>
 #include <tenure/ir/index.hpp>
+#include <tenure/ops/opaque/list.hpp>
 #include <tenure/ops/shapes.hpp>
 #include <tenure/ops/structure.hpp>
 
@@ -301,4 +302,15 @@ TEST_CASE("shapes broadcast from the last axis, where only a static 1 stretches"
   STATIC_REQUIRE_FALSE(ops::are_alike<shape<2, 3>, shape<3>>);
   STATIC_REQUIRE_FALSE(ops::are_alike<shape<1>, shape<dyn>>);
   STATIC_REQUIRE_FALSE(ops::are_alike<shape<dyn>, shape<1>>);
+}
+
+TEST_CASE("nodes with four operands differ where only the last does") {
+  const ir::node a{.op = ir::opcode::opaque, .arity = 4, .in = {0, 1, 2, 3}};
+  ir::node b = a, c = a;
+  b.in[3] = 4;
+  c.start = 1;
+  CHECK(a == a);
+  CHECK(!(a == b));
+  CHECK(ops::are_of_one_step(a, c));
+  CHECK(!ops::are_of_one_step(a, b));
 }

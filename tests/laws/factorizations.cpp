@@ -78,6 +78,15 @@ void check_triangle(bool is_upper, bool is_transposed, bool is_unit) {
     judged::agree(x, judged::by_reference(solves<Of>{}, a, b), sizeof(T) == 4 ? 2e-6 : 1e-12);
   }
 }
+/// Four operands. It is in no list of operations either.
+struct products_of_pairs : tn::ops::sample_operation<products_of_pairs, 4> {
+  static constexpr tn::ops::signature takes = "(n),(n),(n),(n)->(n)";
+  static constexpr std::int64_t flops_of_sample(const tn::ops::sample_sizes& sizes) { return 3 * sizes[0]; }
+  template <class V>
+  static void run(const tn::ops::sample_sizes& sizes, V* const* x, V* to, tn::ops::no_options) {
+    for (std::int64_t i = 0; i < sizes[0]; ++i) to[i] = x[0][i] * x[1][i] + x[2][i] * x[3][i];
+  }
+};
 }  // namespace
 
 TEMPLATE_TEST_CASE("Law: cholesky(a) = l, l l^T = a, and a sample has the same bits in a batch and alone", "", float, double) {
@@ -272,5 +281,26 @@ TEST_CASE("Law: a result in the memory of an operand has the bits of a result in
     factor_of_transposed.into(other)(other);
     CHECK(same_bits(to.data(), l.data(), l.size()));
     CHECK(same_bits(other.data(), l_of_transposed.data(), l.size()));
+  }
+}
+
+TEST_CASE("an operation on samples may have four operands, in packets and alone") {
+  using step = tn::cpu_backend::step_of_tasks<tn::cpu_backend::detail::samples<products_of_pairs, double>>;
+  for (const std::int64_t samples : {1, 19}) {
+    CAPTURE(samples);
+    tn::program_detail::opaque_operation o;
+    std::vector<double> x[4], to(static_cast<std::size_t>(samples * 3));
+    void* pointers[5] = {};
+    for (int k = 0; k < 4; ++k) {
+      o.in[k].rank = 2;
+      o.in[k].extent[0] = samples, o.in[k].extent[1] = 3;
+      o.in[k].stride[0] = 3, o.in[k].stride[1] = 1;
+      for (std::int64_t i = 0; i < samples * 3; ++i) x[k].push_back(static_cast<double>(i * (k + 2) % 11));
+      pointers[k] = x[k].data();
+    }
+    pointers[4] = to.data();
+    std::vector<char> memory(static_cast<std::size_t>(step::memory(o).bytes));
+    step::run({pointers, o, memory.data()});
+    for (std::size_t i = 0; i < to.size(); ++i) CHECK(to[i] == x[0][i] * x[1][i] + x[2][i] * x[3][i]);
   }
 }

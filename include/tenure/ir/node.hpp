@@ -13,6 +13,7 @@ namespace TENURE_NAMESPACE::ir {
 
 using node_id = std::int32_t;
 inline constexpr node_id none = -1;
+inline constexpr int max_operands = 4;
 
 /// The operations. Codes before `pointwise` are structural. The comment beside each gives the meaning of `attr`, `start` and `step`. A
 /// code from `pointwise` on is `pointwise` plus a position in the registry of pointwise operations (ops/registry.hpp).
@@ -67,7 +68,7 @@ struct node {
   dtype type = dtype::float32;
   std::int8_t arity = 0;
   std::int16_t shape = 0;
-  node_id in[3] = {none, none, none};
+  node_id in[max_operands] = {none, none, none, none};  // the last is read only where the arity is 4
   std::int64_t attr = 0;
   std::int64_t start = 0;
   std::int64_t step = 1;
@@ -77,7 +78,7 @@ struct node {
 
   friend constexpr bool operator==(const node& a, const node& b) {
     return a.op == b.op && a.type == b.type && a.shape == b.shape && a.in[0] == b.in[0] && a.in[1] == b.in[1] &&
-           a.in[2] == b.in[2] && a.attr == b.attr && a.start == b.start && a.step == b.step;
+           a.in[2] == b.in[2] && (a.arity < 4 || a.in[3] == b.in[3]) && a.attr == b.attr && a.start == b.start && a.step == b.step;
   }
 };
 

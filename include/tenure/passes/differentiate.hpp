@@ -141,7 +141,7 @@ constexpr void push_all(ir::builder& g, const ir::node_id* wrt, const ir::node_i
     if (n.op == ir::opcode::control_flow)
       push_control_flow(g, id, last, tangent, mark, [&](ir::node_id result, ir::node_id found, char of) { tangent[result] = found, mark[result] = of; });
     if (tangent[id] != ir::none || n.op == ir::opcode::control_flow || n.op == ir::opcode::result || n.op == ir::opcode::tuple) continue;
-    ops::value in[3];
+    ops::value in[ir::max_operands];
     bool any = false, is_guarded = false;
     for (int k = 0; k < n.arity; ++k)
       if (tangent[n.in[k]] != ir::none && ops::flows_to(n, k, g[n.in[k]])) {

@@ -55,13 +55,13 @@ constexpr ir::builder in_order_of_latency(const ir::graph_view& g, std::int64_t 
   ir::array<node_id> renamed(g.count, none);
   ir::array<int> known_at(g.count, 0), missing(g.count, 0);
   ir::array<char> waits(g.count, 0);
-  // For each node the list of its uses. A use is 3 * reader + the position of the operand. -1 ends a list.
-  ir::array<int> first_use(g.count, -1), next_use(3 * g.count, -1);
+  // For each node the list of its uses. A use is max_operands * reader + the position of the operand. -1 ends a list.
+  ir::array<int> first_use(g.count, -1), next_use(ir::max_operands * g.count, -1);
   for (node_id id = 0; id < g.count; ++id)
     for (int k = 0; k < g[id].arity; ++k) {
       ++missing[id];
-      next_use[3 * id + k] = first_use[g[id].in[k]];
-      first_use[g[id].in[k]] = 3 * id + k;
+      next_use[ir::max_operands * id + k] = first_use[g[id].in[k]];
+      first_use[g[id].in[k]] = ir::max_operands * id + k;
     }
   struct candidate {
     node_id id;
@@ -86,7 +86,7 @@ constexpr ir::builder in_order_of_latency(const ir::graph_view& g, std::int64_t 
   const auto emit = [&](node_id id) {
     renamed[id] = out.emit(with_renamed_operands(g[id], renamed));
     for (int use = first_use[id]; use >= 0; use = next_use[use])
-      if (--missing[use / 3] == 0 && waits[use / 3]) is_ready(use / 3);
+      if (--missing[use / ir::max_operands] == 0 && waits[use / ir::max_operands]) is_ready(use / ir::max_operands);
   };
   int now = 0;
   for (node_id next = 0; next < g.count || waiting > 0;) {

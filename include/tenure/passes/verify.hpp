@@ -66,7 +66,7 @@ class verifier {
     c_.expect(static_cast<int>(n.type) < tenure::detail::element_types::count, "no such element type", static_cast<int>(n.type), tenure::detail::element_types::count - 1);
     c_.expect(n.shape >= 0 && n.shape < g_.shape_count, "no such shape", n.shape, g_.shape_count);
     c_.expect(n.arity == arity || (arity == ops::any_arity && n.arity >= 0 && n.arity <= 3), "another number of operands than the operation has", n.arity, arity);
-    for (int k = 0; k < 3; ++k)
+    for (int k = 0; k < 3 || k < n.arity; ++k)
       if (k < n.arity) c_.expect(n.in[k] >= 0 && n.in[k] < c_.at, "an operand does not come before its user", n.in[k], c_.at);
       else c_.expect(n.in[k] == ir::none, "an operand that the operation does not have", k, n.in[k]);
   }

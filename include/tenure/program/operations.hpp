@@ -48,7 +48,7 @@ struct opaque_operation {
 
   int axis = 0;
   std::int64_t start = 0, step = 1;
-  operand in[3];
+  operand in[ir::max_operands];
   operand_view out;
 
   constexpr opaque_operation() = default;

@@ -42,14 +42,14 @@ using opaque_record_of = opaque_operations::at<static_cast<int>(Op) - static_cas
 
 /// Whether two nodes of opaque operations are results of one step, or the same result.
 constexpr bool are_of_one_step(const ir::node& a, const ir::node& b) {
-  return a.op == b.op && a.type == b.type && a.in[0] == b.in[0] && a.in[1] == b.in[1] && a.in[2] == b.in[2] && a.attr == b.attr;
+  return a.op == b.op && a.type == b.type && a.in[0] == b.in[0] && a.in[1] == b.in[1] && a.in[2] == b.in[2] && (a.arity < 4 || a.in[3] == b.in[3]) && a.attr == b.attr;
 }
 /// The first node of the step to which node `id` belongs. Such nodes lie behind their operands.
 template <class Nodes>
 constexpr ir::node_id first_of_step(const Nodes& at, ir::node_id id) {
   const ir::node& n = at[id];
   ir::node_id first = id;
-  for (ir::node_id other = id - 1; other > n.in[0] && other > n.in[1] && other > n.in[2]; --other)
+  for (ir::node_id other = id - 1; other > n.in[0] && other > n.in[1] && other > n.in[2] && (n.arity < 4 || other > n.in[3]); --other)
     if (are_of_one_step(at[other], n)) first = other;
   return first;
 }

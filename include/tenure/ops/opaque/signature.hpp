@@ -2,13 +2,14 @@
 // The shape rule of an operation on the samples of a batch, as NumPy writes it: "(n,n),(n,m)->(n,m)". A letter is an extent of a sample, and equal
 // letters are equal extents. The axes before those of a sample are the batch, and all operands have the same ones. There may be several results, and
 // one extent may be the smaller of two: "(n,m)->(n,k),(k,m) k=min(n,m)". An extent of a single result that no operand has is chosen where the operation is
-// called: "(n)->(k)". The typed front end, the nodes of derivatives, verify and the backends read this one text. At most three operands, three results, five letters, and four axes of a sample: a record with more does not compile.
+// called: "(n)->(k)". The typed front end, the nodes of derivatives, verify and the backends read this one text. At most four operands, three results, five
+// letters, and four axes of a sample: a record with more does not compile.
 // Source: the signatures of generalized universal functions in NumPy's documentation.
 #pragma once
 
 #include <cstdint>
 
-#include <tenure/core/shape.hpp>
+#include <tenure/ir/node.hpp>
 
 namespace TENURE_NAMESPACE::ops {
 
@@ -22,7 +23,7 @@ struct sample_sizes {
 
 class signature {
  public:
-  static constexpr int max_operands = 3, max_results = 3, max_letters = 5, max_axes = 4;
+  static constexpr int max_operands = ir::max_operands, max_results = 3, max_letters = 5, max_axes = 4;
 
   /// The axes of one sample: the position of the letter of each.
   struct axes {

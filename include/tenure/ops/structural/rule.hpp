@@ -157,8 +157,8 @@ class batch_call {
  private:
   std::int64_t samples_;
   ir::node n_;
-  value x_[3];
-  bool is_shared_[3] = {false, false, false};
+  value x_[ir::max_operands];
+  bool is_shared_[ir::max_operands] = {};
 };
 
 /// The base of a structural operation. The defaults are right for a linear operation with one operand.
