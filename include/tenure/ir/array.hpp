@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A growing array for constant evaluation and for run time. Its capacity doubles when it is full. Elements are trivially copyable.
-// Cost: a few constexpr steps for each element, and none where clang copies elements or makes zeros. `new T[n]{}` calls no constructors, which would take a
-// step each. std::vector takes dozens of steps for each element.
+// Cost: a few constexpr steps for each element, and none where clang copies elements or makes zeros. std::vector takes dozens of steps for each.
 #pragma once
 
 #include <tenure/core/config.hpp>
@@ -25,11 +24,18 @@ class array {
  public:
   constexpr array() = default;
   constexpr explicit array(int n) : data_(n > 0 ? new T[static_cast<unsigned>(n)]{} : nullptr), size_(n), capacity_(n) {}
+#if defined(__clang__)
   constexpr array(int n, const T& value) : array(n) {
     if constexpr (requires { value == 0; })
       if (value == 0) return;  // they are zero already, and the loop would take a step of constant evaluation for each
     for (int i = 0; i < n; ++i) data_[i] = value;
   }
+#else  // g++ stores more slowly into elements that were zero before
+  constexpr array(int n, const T& value) {
+    reserve(n);
+    for (; size_ < n; ++size_) data_[size_] = value;
+  }
+#endif
   constexpr array(const array& other) { assign(other); }
   constexpr array(array&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
     other.data_ = nullptr;
@@ -80,7 +86,11 @@ class array {
 #endif
   constexpr void reserve(int n) {
     if (n <= capacity_) return;
-    T* grown = new T[static_cast<unsigned long>(n)]{};
+#if defined(__clang__)
+    T* grown = new T[static_cast<unsigned long>(n)]{};  // calls no constructors, which would take a step each
+#else
+    T* grown = new T[static_cast<unsigned long>(n)];
+#endif
     copy_elements(grown, data_, size_);
     delete[] data_;
     data_ = grown;
