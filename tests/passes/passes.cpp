@@ -102,6 +102,21 @@ TEST_CASE("a graph without narrow types needs no legalize, which would copy it")
   CHECK_FALSE(passes::needs_legalize(g.view()));
 }
 
+TEST_CASE("legalize rounds no result that is a number of the narrow type already") {
+  ir::builder g;
+  const value x{g, g.input(dtype::bfloat16, {1, {8}})};
+  g.output((ops::pointwise_value<ops::maximum>(-x, ops::pointwise_value<ops::floor>(x)) * x).id);
+  CHECK(text_of(passes::dead_code(passes::cse(passes::legalize(g.view()).view()).view())) == R"(%0 = input 0 : bfloat16[8]
+%1 = cast %0 : float32[8]
+%2 = floor %1 : float32[8]
+%3 = neg %1 : float32[8]
+%4 = maximum %3, %2 : float32[8]
+%5 = mul %4, %1 : float32[8]
+%6 = cast %5 : bfloat16[8]
+return %6
+)");
+}
+
 TEST_CASE("dead_code keeps arguments, which are the signature") {
   ir::builder g;
   g.input(dtype::float64, {1, {8}});

@@ -4,11 +4,10 @@
 #pragma once
 
 #include <tenure/passes/loops/derivatives.hpp>
+#include <tenure/passes/simplify.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
-template <class... Op>
-constexpr bool is_any_of(ir::opcode op) { return ((op == ops::code_of<Op>()) || ...); }
 /// Whether a partial derivative may be infinite where the operands and the result are finite. The list has frequent operations that never do this. In the
 /// rule of a custom_jvp products count as well: the rule multiplies by a derivative, which need not be finite.
 constexpr bool may_have_infinite_partial(ir::opcode op, bool of_rule) {

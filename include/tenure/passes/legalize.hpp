@@ -22,21 +22,28 @@ constexpr bool needs_legalize(const ir::graph_view& g) {
 
 constexpr bool computes(ir::opcode op) { return ops::is_pointwise(op) || ops::structural_record_of(op).computes; }
 
+/// Whether an operation on numbers of a narrow type gives such numbers, so that its result in lanes is not rounded before another operation reads it.
+constexpr bool is_exact(ir::opcode op) {
+  return is_any_of<ops::where, ops::neg, ops::abs, ops::sign, ops::relu, ops::maximum, ops::minimum, ops::fmax, ops::fmin, ops::floor, ops::ceil, ops::round, ops::trunc>(op);
+}
+
 constexpr ir::builder legalize(const ir::graph_view& g) {
   ir::builder out(g);
-  ir::array<node_id> renamed(g.count, none);
-  const auto in_lane = [&](node_id id) { return ops::cast_to({out, id}, lane_of(out[id].type)).id; };
+  ir::array<node_id> renamed(g.count, none), exact(g.count, none);
+  const auto in_lane = [&](node_id id) { return exact[id] != none ? exact[id] : ops::cast_to({out, renamed[id]}, lane_of(g[id].type)).id; };
   for (node_id id = 0; id < g.count; ++id) {
     ir::node n = with_renamed_operands(g[id], renamed);
     const dtype type = n.type;
     if (n.op == ir::opcode::cast) {
-      renamed[id] = ops::cast_to(ops::cast_to({out, in_lane(n.in[0])}, lane_of(type)), type).id;
+      renamed[id] = ops::cast_to(ops::cast_to({out, in_lane(g[id].in[0])}, lane_of(type)), type).id;
     } else if (!computes(n.op)) {
       renamed[id] = out.emit(n);
     } else {
-      for (int k = 0; k < n.arity; ++k) n.in[k] = in_lane(n.in[k]);
+      for (int k = 0; k < n.arity; ++k) n.in[k] = in_lane(g[id].in[k]);
       n.type = lane_of(type);
-      renamed[id] = ops::cast_to({out, out.emit(n)}, type).id;
+      const node_id lane = out.emit(n);
+      renamed[id] = ops::cast_to({out, lane}, type).id;
+      if (is_narrow(type) && is_exact(n.op)) exact[id] = lane;
     }
   }
   finish(g, renamed, out);

@@ -10,6 +10,9 @@ namespace TENURE_NAMESPACE::passes {
 using ir::none;
 using ir::node_id;
 
+template <class... Op>
+constexpr bool is_any_of(ir::opcode op) { return ((op == ops::code_of<Op>()) || ...); }
+
 /// Copies outputs and bounds to the new graph, with the new ids of their nodes.
 constexpr void finish(const ir::graph_view& g, const ir::array<node_id>& renamed, ir::builder& out) {
   for (int i = 0; i < g.output_count; ++i) out.output(renamed[g.outputs[i]]);
