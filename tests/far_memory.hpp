@@ -57,13 +57,13 @@ struct device_memory<far_device> {
   static void clear(void* to, std::size_t bytes) { std::memset(near(to), 0, bytes); }
   template <class T, class U>
   static void copy(T* to, const extents& to_strides, const U* from, const extents& from_strides, const extents& shape) {
-    copy_elements(near(to), to_strides, near(from), from_strides, shape);
+    device_memory<cpu_device>::copy(near(to), to_strides, near(from), from_strides, shape);
   }
   template <class T>
-  static void fill(T* to, const extents& strides, const extents& shape, T value) { fill_elements(near(to), strides, shape, value); }
+  static void fill(T* to, const extents& strides, const extents& shape, T value) { device_memory<cpu_device>::fill(near(to), strides, shape, value); }
   template <class T>
   static void add(T* to, const extents& to_strides, const T* from, const extents& from_strides, const extents& shape) {
-    add_elements(near(to), to_strides, near(from), from_strides, shape);
+    device_memory<cpu_device>::add(near(to), to_strides, near(from), from_strides, shape);
   }
   static void upload(void* to, const void* from, std::size_t bytes) {
     far_events_so_far.happen();

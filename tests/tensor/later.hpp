@@ -33,7 +33,7 @@ auto clone_tracked(later_phase, const X& x) {
 }
 
 template <class X>
-void update_from(later_phase, add_in_place, X& x, double value) {
+void update_from(later_phase, element_tag<ops::add>, X& x, double value) {
   auto* const to = tensor_access::write(x);
   const extents strides = x.strides();
   for_each_run(x.extents(), strides, strides,
@@ -43,15 +43,14 @@ void update_from(later_phase, add_in_place, X& x, double value) {
 }
 template <class X>
   requires(!std::is_lvalue_reference_v<X> && is_node_v<X>)
-X update_from(later_phase, add_in_place, X&& x, double value) {
-  update_from<X>(later_phase{}, add_in_place{}, x, value);
+X update_from(later_phase, element_tag<ops::add>, X&& x, double value) {
+  update_from<X>(later_phase{}, element_tag<ops::add>{}, x, value);
   return std::move(x);
 }
 
 template <class Base, class View>
-Base update_view(later_phase, add_in_place, Base&& base, View&, const layout& where, double value) {
-  fill_elements(tensor_access::write(base) + where.offset, where.strides, where.shape,
-                static_cast<element_t<Base>>(value));
+Base update_view(later_phase, element_tag<ops::add>, Base&& base, View&, const layout& where, double value) {
+  device_memory<cpu_device>::fill(tensor_access::write(base) + where.offset, where.strides, where.shape, static_cast<element_t<Base>>(value));
   return std::move(base);
 }
 

@@ -28,8 +28,6 @@ class call_expression<F, std::tuple<Traced...>, Operand...> {
 };
 
 template <class F, class Arguments, class... Operand>
-inline constexpr bool is_lazy<call_expression<F, Arguments, Operand...>> = true;
-template <class F, class Arguments, class... Operand>
 inline constexpr int operand_count<call_expression<F, Arguments, Operand...>> = sizeof...(Operand);
 template <class F, class Arguments, class... Operand>
 inline constexpr int tracked_count<call_expression<F, Arguments, Operand...>> = (0 + ... + is_tracked_operand<Operand>);

@@ -29,19 +29,11 @@ void compute_into(const E& e, Make make, const BeforeWriting& before_writing = {
   }
 }
 
-/// Checks the versions, then computes e as compute_into() does.
-template <class E, class Make>
-void evaluate_into(const E& e, Make make) {
-  if constexpr (is_evaluable<E>()) {
-    check_versions(e, "eval");
-    compute_into(e, make);
-  }
-}
-
 template <class E>
 kept_element<typename E::element_type, device_of_t<E>> evaluate_item(later_phase, const E& e) {
   kept_element<typename E::element_type, device_of_t<E>> value;
-  evaluate_into(e, [&](const extents& s) {
+  if constexpr (is_evaluable<E>()) check_versions(e, "eval");
+  compute_into(e, [&](const extents& s) {
     if (count(s) != 1) throw shape_error(message("item") << "an expression of shape " << s << " does not have exactly one element");
     return value.begin();
   });

@@ -14,35 +14,16 @@ namespace TENURE_NAMESPACE::ops {
 /// fill_where: `value` where the mask is true, else x. keep_where: x where the mask is true, else y.
 struct fill_where {
   static constexpr const char* name = "masked_fill_";
-  template <class X, class M, class V>
-  static constexpr auto trace(const X& x, const M& mask, const V& value) { return where::trace(mask, value, x); }
+  static constexpr auto trace(const auto& x, const auto& mask, const auto& value) { return where::trace(mask, value, x); }
 };
 struct keep_where {
   static constexpr const char* name = "where_";
-  template <class X, class M, class Y>
-  static constexpr auto trace(const X& x, const M& mask, const Y& y) { return where::trace(mask, x, y); }
+  static constexpr auto trace(const auto& x, const auto& mask, const auto& y) { return where::trace(mask, x, y); }
 };
 
 }  // namespace tenure::ops
 
 namespace TENURE_NAMESPACE::detail {
-
-template <class Op>
-struct in_place_operation;
-template <>
-struct in_place_operation<add_in_place> { using type = ops::add; };
-template <>
-struct in_place_operation<subtract_in_place> { using type = ops::sub; };
-template <>
-struct in_place_operation<multiply_in_place> { using type = ops::mul; };
-template <>
-struct in_place_operation<divide_in_place> { using type = ops::div; };
-template <>
-struct in_place_operation<replace_in_place> { using type = ops::replace; };
-template <>
-struct in_place_operation<fill_where_in_place> { using type = ops::fill_where; };
-template <>
-struct in_place_operation<keep_where_in_place> { using type = ops::keep_where; };
 
 template <class E>
 constexpr extents source_shape() {
@@ -60,11 +41,11 @@ template <class Op, class X, class... E>
 constexpr bool is_update() {
   constexpr bool fits = (may_broadcast(source_shape<E>(), shape_of_t<X>::value) && ...);
   static_assert(fits, "tenure: in-place: the result would be larger than the target");
-  constexpr bool stays_integer = is_floating(dtype_v<element_t<X>>) || (!is_floating(source_dtype<X, E>()) && ...) || std::is_same_v<Op, replace_in_place>;
+  constexpr bool stays_integer = is_floating(dtype_v<element_t<X>>) || (!is_floating(source_dtype<X, E>()) && ...) || std::is_same_v<Op, ops::replace>;
   static_assert(stays_integer, "tenure: in-place: the result is floating, the target holds integers");
-  constexpr bool divides = is_floating(dtype_v<element_t<X>>) || !std::is_same_v<Op, divide_in_place>;
+  constexpr bool divides = is_floating(dtype_v<element_t<X>>) || !std::is_same_v<Op, ops::div>;
   static_assert(!stays_integer || divides, "tenure: in-place: a quotient is floating, the target holds integers");
-  constexpr bool stays_bool = !std::is_same_v<element_t<X>, bool> || ((source_dtype<X, E>() == dtype::boolean) && ...) || std::is_same_v<Op, replace_in_place>;
+  constexpr bool stays_bool = !std::is_same_v<element_t<X>, bool> || ((source_dtype<X, E>() == dtype::boolean) && ...) || std::is_same_v<Op, ops::replace>;
   static_assert(!stays_integer || stays_bool, "tenure: in-place: the result is an integer, the target holds bool");
   return fits && stays_integer && divides && stays_bool;
 }
@@ -88,9 +69,9 @@ void update_constant(X& x, const E&... e) {
   (check(e), ...);
   if (x.is_contiguous()) {
     const auto target = as_contiguous(x);
-    write_current_value(x, apply<typename in_place_operation<Op>::type>(target, e...), "in-place");
+    write_current_value(x, apply<Op>(target, e...), "in-place");
   } else {
-    const auto updated = apply<typename in_place_operation<Op>::type>(x.clone(), e...);
+    const auto updated = apply<Op>(x.clone(), e...);
     copy_into(x, compute_constant(updated), "in-place");
   }
 }
@@ -133,41 +114,40 @@ auto converted_to(const E& e) {
 
 template <class Op, class X, class... E>
 auto update_tracked(X&& x, const E&... e) {
-  using operation = typename in_place_operation<Op>::type;
   (check_overlap(x, e, "in-place"), ...);
-  if constexpr (requires_grad_v<X>) return write_tracked(std::move(x), converted_to<X>(apply<operation>(x, e...)));
-  else return write_tracked(std::move(x), converted_to<X>(apply<operation>(as_contiguous(x), e...)));
+  if constexpr (requires_grad_v<X>) return write_tracked(std::move(x), converted_to<X>(apply<Op>(x, e...)));
+  else return write_tracked(std::move(x), converted_to<X>(apply<Op>(as_contiguous(x), e...)));
 }
 
 /// With a tracked operand a constant becomes a node, so its type changes. So the constant must be consumed.
 template <bool TakesRole>
-constexpr void check_role(add_in_place) {
+constexpr void check_role(element_tag<ops::add>) {
   static_assert(!TakesRole, "tenure: add_: a tracked operand changes the target's type: write std::move(target).add_(x), or detach() the operand");
 }
 template <bool TakesRole>
-constexpr void check_role(subtract_in_place) {
+constexpr void check_role(element_tag<ops::sub>) {
   static_assert(!TakesRole, "tenure: sub_: a tracked operand changes the target's type: write std::move(target).sub_(x), or detach() the operand");
 }
 template <bool TakesRole>
-constexpr void check_role(multiply_in_place) {
+constexpr void check_role(element_tag<ops::mul>) {
   static_assert(!TakesRole, "tenure: mul_: a tracked operand changes the target's type: write std::move(target).mul_(x), or detach() the operand");
 }
 template <bool TakesRole>
-constexpr void check_role(divide_in_place) {
+constexpr void check_role(element_tag<ops::div>) {
   static_assert(!TakesRole, "tenure: div_: a tracked operand changes the target's type: write std::move(target).div_(x), or detach() the operand");
 }
 template <bool TakesRole>
-constexpr void check_role(fill_where_in_place) {
+constexpr void check_role(element_tag<ops::fill_where>) {
   static_assert(!TakesRole, "tenure: masked_fill_: a tracked value changes the target's type: write std::move(target).masked_fill_(mask, value), or detach() the value");
 }
 template <bool TakesRole>
-constexpr void check_role(keep_where_in_place) {
+constexpr void check_role(element_tag<ops::keep_where>) {
   static_assert(!TakesRole, "tenure: where_: a tracked operand changes the target's type: write std::move(target).where_(mask, y), or detach() the operand");
 }
 
 /// x op= e... It changes the elements of x, and of a node also the history.
 template <class Op, class X, class... E>
-void update_from(later_phase, Op, X& x, const E&... e) {
+void update_from(later_phase, element_tag<Op>, X& x, const E&... e) {
   if constexpr (requires_grad_v<X>) {
     if constexpr (is_update<Op, X, E...>()) {
       tensor_access::check_alive(x, "in-place");
@@ -175,7 +155,7 @@ void update_from(later_phase, Op, X& x, const E&... e) {
     }
   } else {
     constexpr bool takes_role = (is_tracked_source<E>() || ...);
-    check_role<takes_role>(Op{});
+    check_role<takes_role>(element_tag<Op>{});
     if constexpr (!takes_role)
       if constexpr (is_update<Op, X, E...>()) update_constant<Op>(x, e...);
   }
@@ -183,7 +163,7 @@ void update_from(later_phase, Op, X& x, const E&... e) {
 /// x op= e... that consumes x and returns a node.
 template <class Op, class X, class... E>
   requires(!std::is_lvalue_reference_v<X>)
-auto update_from(later_phase, Op, X&& x, const E&... e) {
+auto update_from(later_phase, element_tag<Op>, X&& x, const E&... e) {
   static_assert(ownership_of_v<X> == ownership::owning, "tenure: in-place: a view of an untracked base cannot take a tracked operand: consume the base");
   tensor_access::check_alive(x, "in-place");
   if constexpr (ownership_of_v<X> != ownership::owning) return X(std::move(x));
@@ -198,20 +178,20 @@ auto copy_tracked(later_phase, X&& x, const Y& y) {
   constexpr bool fits = may_broadcast(source_shape<Y>(), shape_of_t<X>::value);
   static_assert(fits, "tenure: copy_: the source's shape does not broadcast to the target's");
   tensor_access::check_alive(x, "copy_");
-  if constexpr (fits && ownership_of_v<X> == ownership::owning) return update_tracked<replace_in_place>(std::move(x), y);
+  if constexpr (fits && ownership_of_v<X> == ownership::owning) return update_tracked<ops::replace>(std::move(x), y);
   else return X(std::move(x));
 }
 
 /// In-place arithmetic through the view `seen` of a consumed node. The base keeps its memory and gets a new history.
 template <class Op, class Base, class View, class... E>
-Base update_view(later_phase, Op, Base&& base, View& seen, const layout& where, const E&... e) {
+Base update_view(later_phase, element_tag<Op>, Base&& base, View& seen, const layout& where, const E&... e) {
   if constexpr (is_update<Op, View, E...>()) {
     check_current(seen, "in-place");
     tensor_access::check_alive(base, "in-place");
     (check_overlap(seen, e, "in-place"), ...);
     const auto region = [&] {
-      if constexpr (std::is_same_v<Op, replace_in_place>) return apply<ops::replace>(seen.detach(), e...);
-      else return converted_to<View>(apply<typename in_place_operation<Op>::type>(seen, e...));
+      if constexpr (std::is_same_v<Op, ops::replace>) return apply<ops::replace>(seen.detach(), e...);
+      else return converted_to<View>(apply<Op>(seen, e...));
     }();
     using region_type = std::remove_const_t<decltype(region)>;
     const accumulator_handle& old = tensor_access::accumulator(base);

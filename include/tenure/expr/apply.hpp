@@ -11,21 +11,24 @@
 
 namespace TENURE_NAMESPACE {
 
-/// The traits of an operand. The specialisation for traced values is here, the ones for tensors and expressions are in expr/lazy.hpp.
+namespace detail {
+/// A plain bool as the condition of where. Other plain numbers take the type of the operands beside them.
+struct flag {
+  bool value;
+};
+template <>
+struct tensor_traits<flag> {
+  static constexpr bool is_tensor = false;
+  using element_type = bool;
+  using shape_type = shape<>;
+};
+// The result of a failed call is an operand, so that the functions which take it are found. apply() gives it back without a second message.
 template <class X>
-struct operand_traits {
-  static constexpr bool is_operand = false;
-};
-template <class T, class S>
-struct operand_traits<traced<T, S>> {
-  static constexpr bool is_operand = true;
-  static constexpr bool is_live = false;
-  using element_type = T;
-  using shape_type = S;
-};
+inline constexpr bool is_operand = any_tensor<X> || expression<X> || traces<X> || is_after_error<X> || std::is_same_v<X, flag>;
+}  // namespace detail
 
 template <class X>
-concept operand = operand_traits<std::remove_cvref_t<X>>::is_operand;
+concept operand = detail::is_operand<std::remove_cvref_t<X>>;
 /// An operand of an operation: a tensor, an expression, a traced value, or a plain number. Operators take part in overload resolution if at
 /// least one argument is a tensor, an expression or a traced value. apply() reports other arguments in a message.
 template <class X>
@@ -47,29 +50,10 @@ struct rounds_once : keeps_numbers {};
 }  // namespace ops
 
 namespace detail {
-/// A plain bool as the condition of where. Other plain numbers take the type of the operands beside them.
-struct flag {
-  bool value;
-};
-}  // namespace detail
-template <>
-struct operand_traits<detail::flag> {
-  static constexpr bool is_operand = true;
-  static constexpr bool is_live = true;
-  using element_type = bool;
-  using shape_type = shape<>;
-};
-
-/// The result of a failed call is an operand, so that the functions which take it are found. apply() gives it back without a second message.
-template <class X>
-  requires detail::is_after_error_type<X>
-struct operand_traits<X> : operand_traits<detail::flag> {};
-
-namespace detail {
 
 template <class X>
 constexpr dtype strong_dtype() {
-  if constexpr (operand<X>) return dtype_v<typename operand_traits<std::remove_cvref_t<X>>::element_type>;
+  if constexpr (operand<X>) return dtype_v<element_t<X>>;
   else return dtype::boolean;
 }
 

@@ -46,22 +46,14 @@ class lazy;
 
 namespace detail {
 
+/// X is an expression, or a call of a compiled function: an operation with operands.
 template <class X>
-inline constexpr bool is_lazy = false;
-template <class Operation, class... Operand>
-inline constexpr bool is_lazy<lazy<Operation, Operand...>> = true;
-
+inline constexpr bool is_lazy = requires(const X& x) { x.operands(); };
 template <class X>
-inline constexpr bool is_captured = false;
-template <class T, class S, bool Strided, bool Tracked, class Device>
-inline constexpr bool is_captured<captured<T, S, Strided, Tracked, Device>> = true;
-
+inline constexpr bool is_captured = requires { X::is_strided; };
+/// X is a tracked tensor, or an expression with a tracked operand.
 template <class X>
-inline constexpr bool is_tracked_operand = false;
-template <class T, class S, bool Strided, class Device>
-inline constexpr bool is_tracked_operand<captured<T, S, Strided, true, Device>> = true;
-template <class Operation, class... Operand>
-inline constexpr bool is_tracked_operand<lazy<Operation, Operand...>> = (is_tracked_operand<Operand> || ...);
+inline constexpr bool is_tracked_operand = requires { requires X::is_tracked; };
 
 template <class T, class S>
 inline constexpr bool may_be_constant_expression<captured<T, S, false, false, cpu_device>> = true;
@@ -112,8 +104,7 @@ struct kept_element<T, cpu_device> {
   throw error(found << " does not fit in " << name_of(type));
 }
 /// Throws if x is a view of a node whose history was replaced after the view was made.
-template <class X>
-void check_current(const X& x, const char* call) {
+void check_current(const auto& x, const char* call) {
   if (tensor_access::accumulator(x)->is_stale()) [[unlikely]] throw_stale(call);
 }
 
@@ -309,21 +300,6 @@ class lazy : public movement_members<lazy<Operation, Operand...>>, public reduct
   mutable kept known_;
   mutable bool is_known_ = false;
   mutable bool is_freed_ = false;
-};
-
-template <any_tensor X>
-struct operand_traits<X> {
-  static constexpr bool is_operand = true;
-  static constexpr bool is_live = true;
-  using element_type = element_t<X>;
-  using shape_type = shape_of_t<X>;
-};
-template <class Operation, class... Operand>
-struct operand_traits<lazy<Operation, Operand...>> {
-  static constexpr bool is_operand = true;
-  static constexpr bool is_live = true;
-  using element_type = typename lazy<Operation, Operand...>::element_type;
-  using shape_type = typename lazy<Operation, Operand...>::shape_type;
 };
 
 namespace detail {

@@ -65,10 +65,8 @@ struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, 
   constexpr std::int64_t extent(int axis) const { return shape()[axis]; }
 
   /// One index, range<I, J>(), window or all for each of the first axes; integers may come from a C++ loop, or be traced.
-  template <class... I>
-  constexpr auto at(const I&... index) const { return subscript(detail::later_phase{}, *this, index...); }
-  template <class I>
-  constexpr auto operator[](const I& index) const { return subscript(detail::later_phase{}, *this, index); }
+  constexpr auto at(const auto&... index) const { return subscript(detail::later_phase{}, *this, index...); }
+  constexpr auto operator[](const auto& index) const { return subscript(detail::later_phase{}, *this, index); }
   /// The element at an index for each axis, as a traced number. An index may be traced too.
   template <class... I>
     requires((std::integral<I> || detail::traced_integer<I>) && ...)
@@ -122,35 +120,24 @@ struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, 
     static_assert(detail::always_false<E>, "tenure: operator=: a traced variable keeps its element type and shape");
     return *this;
   }
-  template <class E>
-  constexpr const traced& operator=(const E&) const& {
-    unwritten<E>();
+  constexpr const traced& operator=(const auto& e) const& {
+    unwritten(e);
     return *this;
   }
-  template <class E>
-  constexpr auto operator+=(const E&) const { return unwritten<E>(); }
-  template <class E>
-  constexpr auto operator-=(const E&) const { return unwritten<E>(); }
-  template <class E>
-  constexpr auto operator*=(const E&) const { return unwritten<E>(); }
-  template <class E>
-  constexpr auto operator/=(const E&) const { return unwritten<E>(); }
-  template <class E>
-  constexpr auto add_(const E&) const { return unwritten<E>(); }
-  template <class E>
-  constexpr auto sub_(const E&) const { return unwritten<E>(); }
-  template <class E>
-  constexpr auto mul_(const E&) const { return unwritten<E>(); }
-  template <class E>
-  constexpr auto div_(const E&) const { return unwritten<E>(); }
-  template <class E>
-  constexpr auto copy_(const E&) const { return unwritten<E>(); }
-  template <class E>
-  constexpr auto fill_(const E&) const { return unwritten<E>(); }
+  constexpr auto operator+=(const auto& e) const { return unwritten(e); }
+  constexpr auto operator-=(const auto& e) const { return unwritten(e); }
+  constexpr auto operator*=(const auto& e) const { return unwritten(e); }
+  constexpr auto operator/=(const auto& e) const { return unwritten(e); }
+  constexpr auto add_(const auto& e) const { return unwritten(e); }
+  constexpr auto sub_(const auto& e) const { return unwritten(e); }
+  constexpr auto mul_(const auto& e) const { return unwritten(e); }
+  constexpr auto div_(const auto& e) const { return unwritten(e); }
+  constexpr auto copy_(const auto& e) const { return unwritten(e); }
+  constexpr auto fill_(const auto& e) const { return unwritten(e); }
 
  private:
   template <class E>
-  constexpr auto unwritten() const {
+  constexpr auto unwritten(const E&) const {
     static_assert(detail::always_false<E>, "tenure: trace: a traced value is not written: make a new one, x = x + y");
     return *this;
   }
@@ -172,9 +159,7 @@ struct tensor_traits<traced<T, S>> {
 template <class T>
 struct traced_element;
 template <class T, class S>
-struct tensor_traits<tensor<traced_element<T>, S>> {
-  static constexpr bool is_tensor = false;
-};
+struct tensor_traits<tensor<traced_element<T>, S>> : tensor_traits<after_error> {};
 template <class T, class S>
 inline constexpr bool is_after_error_type<tensor<traced_element<T>, S>> = true;
 }  // namespace detail
@@ -185,8 +170,7 @@ class tensor<detail::traced_element<T>, S> : public after_error {
 
  public:
   constexpr tensor(const traced<T, S>&) {}
-  template <class E>
-  constexpr tensor& operator=(const E&) { return *this; }
+  constexpr tensor& operator=(const auto&) { return *this; }
 };
 template <class T, class S>
 tensor(traced<T, S>) -> tensor<detail::traced_element<T>, S>;

@@ -169,8 +169,7 @@ struct csr_blocks {
   template <class... X>
   static constexpr bool fit(const std::tuple<X...>*) {
     using mistake = ops::csr_facts::mistake;
-    constexpr ops::csr_facts found = facts<typename operand_traits<std::remove_cvref_t<X>>::shape_type...>(
-        {dtype_v<typename operand_traits<std::remove_cvref_t<X>>::element_type>...});
+    constexpr ops::csr_facts found = facts<shape_of_t<X>...>({dtype_v<element_t<X>>...});
     constexpr mistake wrong = found.wrong;
     static_assert(wrong != mistake::variable, "tenure: csr: csr_block<I>: there is no variable I");
     static_assert(wrong != mistake::axes, "tenure: csr: a variable has neither one axis nor two: reshape what stands after its first axis");

@@ -45,7 +45,7 @@ constexpr const View& plain_view(const consumed_view<View, Base>& x) { return x;
 /// The Length elements of axis At from First on. If Drops holds, it is one element and the axis is dropped.
 template <int At, std::int64_t First, std::int64_t Length, bool Drops, class X>
 constexpr auto part_of(X& x, [[maybe_unused]] const char* call) {
-  using S = typename operand_traits<std::remove_const_t<X>>::shape_type;
+  using S = shape_of_t<X>;
   using rule = std::conditional_t<Drops, ops::dropped_axis<S, At>, ops::sliced_shape<S, At, Length>>;
   if constexpr (any_tensor<std::remove_const_t<X>>)
     return make_view<shape_from<rule>>(plain_view(x), call, [](layout& l) {
@@ -83,7 +83,7 @@ struct unbind_call {
 };
 template <class Call, class X, int A>
 struct parts_axis {
-  using shape_type = typename operand_traits<std::remove_cvref_t<X>>::shape_type;
+  using shape_type = shape_of_t<X>;
   static constexpr int at = ops::axis_position<Call, shape_type::rank, A>::value;
   static constexpr std::int64_t extent = shape_type::rank > 0 ? shape_type::value[at] : 0;
   static constexpr bool is_known = ops::axis_position<Call, shape_type::rank, A>::is_inside && is_static(extent);

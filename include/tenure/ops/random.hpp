@@ -15,11 +15,10 @@ namespace TENURE_NAMESPACE {
 
 namespace detail {
 
-template <class K, bool = operand<K>>
-inline constexpr bool is_key = false;
 template <class K>
-inline constexpr bool is_key<K, true> = std::is_same_v<typename operand_traits<std::remove_cvref_t<K>>::element_type, std::int32_t>&&
-    std::is_same_v<typename operand_traits<std::remove_cvref_t<K>>::shape_type, shape<2>>;
+inline constexpr bool is_key = false;
+template <operand K>
+inline constexpr bool is_key<K> = std::is_same_v<element_t<K>, std::int32_t> && std::is_same_v<shape_of_t<K>, shape<2>>;
 
 /// Whether K is a key. If not, a static_assert says so.
 template <class K>
@@ -117,8 +116,7 @@ constexpr traced<T, S> random_numbers(const K& key, std::int16_t shape, const ch
 /// Op of random bits in a static shape, or in the shape of x.
 template <class Op, class T, class S>
 struct random_numbers {
-  template <class K>
-  static constexpr auto trace(const K& key) {
+  static constexpr auto trace(const auto& key) {
     return detail::random_numbers<Op, T, S>(key, key.graph->intern(S::value), Op::name);
   }
 };
@@ -134,8 +132,7 @@ struct random_numbers_like {
 
 /// low + (high - low) * u, and low where the sum rounds up to high.
 struct uniform_between {
-  template <class U, class L, class H>
-  static constexpr auto trace(const U& u, const L& low, const H& high) {
+  static constexpr auto trace(const auto& u, const auto& low, const auto& high) {
     const auto x = add::trace(low, mul::trace(sub::trace(high, low), u));
     return where::trace(less::trace(x, high), x, low);
   }
@@ -198,8 +195,7 @@ struct fold_in {
 
 template <std::int64_t N>
 struct split_key {
-  template <class K>
-  static constexpr auto trace(const K& key) {
+  static constexpr auto trace(const auto& key) {
     ir::builder& g = *key.graph;
     return fold_in::trace(key, traced<std::int64_t, shape<N>>{&g, counting(g, dtype::int64, g.intern(shape<N>::value), 0).id});
   }
@@ -253,7 +249,7 @@ constexpr auto uniform(S s, const K& key, const L& low, const H& high) {
 }
 template <operand X, class K>
 constexpr auto uniform_like(const X& x, const K& key) {
-  if constexpr (detail::require_floating<typename operand_traits<X>::element_type>() && detail::require_key<K>())
+  if constexpr (detail::require_floating<element_t<X>>() && detail::require_key<K>())
     return apply<ops::random_numbers_like<ops::random_unit>>(x, key);
   else return after_error();
 }
@@ -273,7 +269,7 @@ constexpr auto normal(S s, const K& key, const M& mean, const D& deviation) {
 }
 template <operand X, class K>
 constexpr auto normal_like(const X& x, const K& key) {
-  if constexpr (detail::require_floating<typename operand_traits<X>::element_type>() && detail::require_key<K>())
+  if constexpr (detail::require_floating<element_t<X>>() && detail::require_key<K>())
     return apply<ops::random_numbers_like<ops::random_normal>>(x, key);
   else return after_error();
 }
@@ -289,7 +285,7 @@ constexpr auto bernoulli(S s, const K& key, const P& p) {
 /// tensor, is not checked. Also a NaN or an infinity in x can become 0. The gradient computes the same mask again from the key.
 template <operand X, class P, class K>
 constexpr auto dropout(const X& x, const P& p, const K& key) {
-  if constexpr (detail::require_floating<typename operand_traits<X>::element_type>() && detail::require_key<K>()) {
+  if constexpr (detail::require_floating<element_t<X>>() && detail::require_key<K>()) {
     detail::require_part(x, p, key);
     return apply<ops::dropout>(x, p, key);
   } else {

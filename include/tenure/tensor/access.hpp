@@ -199,10 +199,6 @@ struct copy_rule<ownership::owning, A> {
   copy_rule(copy_rule&&) = default;
 };
 template <>
-struct copy_rule<ownership::owning, access::read_only> {
-  copy_rule() = default;
-  copy_rule(const copy_rule&) = delete;  // tenure: an owning tensor is not copied: call clone(), deepcopy() of a model, or capture it by [&]
-  copy_rule(copy_rule&&) = default;
-};
+struct copy_rule<ownership::owning, access::read_only> : copy_rule<ownership::owning, access::read_write> {};
 
 }  // namespace tenure::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The concepts that select overloads for tensors, and the tags of in-place operations.
+// The concepts that select overloads for tensors.
 #pragma once
 
 #include <concepts>
@@ -10,6 +10,11 @@
 #include "traits.hpp"
 
 namespace TENURE_NAMESPACE {
+
+// The operations that x.add_(y), x.masked_fill_(mask, y) and the others compute. eager/ and ops/ define them.
+namespace ops {
+struct add; struct sub; struct mul; struct div; struct replace; struct fill_where; struct keep_where;
+}  // namespace ops
 
 /// The result of a call that has printed its message. Functions that take a tensor also take it, and return it without a further message.
 struct after_error {
@@ -69,6 +74,12 @@ template <class X>
 inline constexpr bool is_after_error_type = std::is_same_v<X, after_error>;
 template <class X>
 inline constexpr bool is_after_error = is_after_error_type<std::remove_cvref_t<X>>;
+template <>
+struct tensor_traits<after_error> {
+  static constexpr bool is_tensor = false;
+  using element_type = bool;
+  using shape_type = shape<>;
+};
 }
 
 /// X is a tensor, of any ownership, role and device.
@@ -91,14 +102,6 @@ concept any_shape = requires(const std::remove_cvref_t<X>& s) {
 };
 
 namespace detail {
-
-struct add_in_place {};
-struct subtract_in_place {};
-struct multiply_in_place {};
-struct divide_in_place {};
-struct replace_in_place {};
-struct fill_where_in_place {};
-struct keep_where_in_place {};
 
 template <class...>
 inline constexpr bool never = false;

@@ -43,10 +43,8 @@ class consumed_view : public View {
   using View::zero_;
   using View::operator[];
 
-  template <class... I>
-  auto at(const I&... index) && { return indexed_view(*this, index...); }
-  template <class I>
-  auto operator[](const I& index) && { return indexed_view(*this, index); }
+  auto at(const auto&... index) && { return indexed_view(*this, index...); }
+  auto operator[](const auto& index) && { return indexed_view(*this, index); }
   auto transpose() && { return transposed_view<View::rank - 2, View::rank - 1>(*this); }
   template <int A, int B>
   auto transpose() && { return transposed_view<A, B>(*this); }
@@ -61,25 +59,18 @@ class consumed_view : public View {
   template <int Axis>
   auto squeeze() && { return squeezed_view<Axis>(*this); }
 
-  template <class E>
-  auto add_(E&& e) && { return update_view(later_phase{}, add_in_place{}, std::move(base_), seen(), placed_, std::forward<E>(e)); }
-  template <class E>
-  auto sub_(E&& e) && { return update_view(later_phase{}, subtract_in_place{}, std::move(base_), seen(), placed_, std::forward<E>(e)); }
-  template <class E>
-  auto mul_(E&& e) && { return update_view(later_phase{}, multiply_in_place{}, std::move(base_), seen(), placed_, std::forward<E>(e)); }
-  template <class E>
-  auto div_(E&& e) && { return update_view(later_phase{}, divide_in_place{}, std::move(base_), seen(), placed_, std::forward<E>(e)); }
+  auto add_(const auto& e) && { return update_view(later_phase{}, element_tag<ops::add>{}, std::move(base_), seen(), placed_, e); }
+  auto sub_(const auto& e) && { return update_view(later_phase{}, element_tag<ops::sub>{}, std::move(base_), seen(), placed_, e); }
+  auto mul_(const auto& e) && { return update_view(later_phase{}, element_tag<ops::mul>{}, std::move(base_), seen(), placed_, e); }
+  auto div_(const auto& e) && { return update_view(later_phase{}, element_tag<ops::div>{}, std::move(base_), seen(), placed_, e); }
   // g++ 16 does not let this function hide View::fill_(), so it is more constrained than that one.
   template <scalar T>
     requires std::copyable<T>
   auto fill_(T value) && { return std::move(*this).copy_(value); }
   auto zero_() && { return std::move(*this).copy_(0); }
-  template <class M, class E>
-  auto masked_fill_(M&& mask, E&& e) && { return masked<fill_where_in_place>(mask, e); }
-  template <class M, class E>
-  auto where_(M&& mask, E&& e) && { return masked<keep_where_in_place>(mask, e); }
-  template <class X>
-  auto copy_(X&& x) && { return update_view(later_phase{}, replace_in_place{}, std::move(base_), seen(), placed_, std::forward<X>(x)); }
+  auto masked_fill_(const auto& mask, const auto& e) && { return masked<ops::fill_where>(mask, e); }
+  auto where_(const auto& mask, const auto& e) && { return masked<ops::keep_where>(mask, e); }
+  auto copy_(const auto& x) && { return update_view(later_phase{}, element_tag<ops::replace>{}, std::move(base_), seen(), placed_, x); }
 
   /// Makes a view of this view. It is a consumed view of the same base.
   template <class Shape, access Most, class Rule>
@@ -93,7 +84,7 @@ class consumed_view : public View {
   View& seen() { return *this; }
   template <class Op, class M, class E>
   Base masked(const M& mask, const E& e) {
-    if constexpr (is_masked_source<Op, M, E>()) return update_view(later_phase{}, Op{}, std::move(base_), seen(), placed_, mask, e);
+    if constexpr (is_masked_source<Op, M, E>()) return update_view(later_phase{}, element_tag<Op>{}, std::move(base_), seen(), placed_, mask, e);
     else return std::move(base_);
   }
 

@@ -7,17 +7,11 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-template <class Target, class Source>
-constexpr void check_copy() {
-  static_assert(may_broadcast(shape_of_t<Source>::value, shape_of_t<Target>::value),
-                "tenure: copy_: the source's shape does not broadcast to the target's");
-}
-
 /// Writes y into the elements of x. y broadcasts to the shape of x and converts to its element type. Throws shape_error,
 /// overlap_error or ownership_error before it writes.
 template <class X, class Y>
 void copy_into(const X& x, const Y& y, const char* call) {
-  check_copy<X, Y>();
+  static_assert(may_broadcast(shape_of_t<Y>::value, shape_of_t<X>::value), "tenure: copy_: the source's shape does not broadcast to the target's");
   tensor_access::check_alive(x, call);
   const element_t<Y>* const from = tensor_access::read(y, call);
   const layout target = tensor_access::layout_of(x);

@@ -91,7 +91,7 @@ template <element T = float, any_shape Shape, scalar U, std::integral... N>
 constexpr tensor<T, Shape> full(Shape, U value, N... n) {
   if (std::is_constant_evaluated()) return detail::constant_filled<tensor<T, Shape>>(number::convert<T>(value), n...);
   tensor<T, Shape> made(uninitialized, n...);
-  detail::fill_elements(detail::tensor_access::fresh(made), made.strides(), made.extents(), number::convert<T>(value));
+  detail::device_memory<cpu_device>::fill(detail::tensor_access::fresh(made), made.strides(), made.extents(), number::convert<T>(value));
   return made;
 }
 template <element T = float, any_shape Shape, std::integral... N>
@@ -110,7 +110,7 @@ constexpr tensor<T, Shape> eye(Shape s, N... n) {
   }
   tensor<T, Shape> made = zeros<T>(s, n...);
   const layout d = detail::diagonal(detail::tensor_access::layout_of(made));
-  detail::fill_elements(detail::tensor_access::fresh(made), d.strides, d.shape, T(1));
+  detail::device_memory<cpu_device>::fill(detail::tensor_access::fresh(made), d.strides, d.shape, T(1));
   return made;
 }
 

@@ -19,17 +19,6 @@ namespace detail {
 struct all_tag {};
 }  // namespace detail
 
-struct index_range {
-  std::int64_t first;
-  std::int64_t last;
-  std::int64_t step;
-};
-template <std::int64_t First, std::int64_t Last, std::int64_t Step>
-struct static_range {
-  static_assert(0 <= First && First <= Last, "tenure: range: the first index lies before 0 or after the last");
-  static_assert(Step >= 1, "tenure: range: the step is not positive");
-  static constexpr std::int64_t size = Last < First || Step < 1 ? 0 : (Last - First + Step - 1) / Step;
-};
 /// A position that counts from the end of an axis.
 struct index_from_end {
   std::int64_t back;
@@ -37,33 +26,74 @@ struct index_from_end {
 };
 /// The position behind the last element. end - 1 is the last element.
 inline constexpr index_from_end end{0};
-struct index_range_to_end {
-  std::int64_t first;
-  index_from_end last;
+
+namespace detail {
+/// A bound of a range as a position on an axis of this extent.
+TENURE_INLINE constexpr std::int64_t position_of(std::int64_t i, std::int64_t) { return i; }
+TENURE_INLINE constexpr std::int64_t position_of(index_from_end i, std::int64_t extent) { return extent - i.back; }
+}  // namespace detail
+
+// An index that keeps its axis has three functions. kept(): the extent of the axis in the view. inside(): false if the static extent shows that the
+// index is outside. apply(): changes the layout.
+
+/// Elements first, first + step, ... up to `last`, which is not included. Each bound is an integer or counts from the end.
+template <class First, class Last>
+struct index_range_between {
+  First first;
+  Last last;
   std::int64_t step;
+  static constexpr std::int64_t kept(std::int64_t) { return dyn; }
+  static constexpr bool inside(std::int64_t) { return true; }
+  TENURE_INLINE constexpr void apply(layout& l, int axis) const {
+    detail::slice(l, axis, detail::position_of(first, l.shape[axis]), detail::position_of(last, l.shape[axis]), step);
+  }
+};
+using index_range = index_range_between<std::int64_t, std::int64_t>;
+using index_range_to_end = index_range_between<std::int64_t, index_from_end>;
+using index_range_from_end = index_range_between<index_from_end, index_from_end>;
+
+template <std::int64_t First, std::int64_t Last, std::int64_t Step>
+struct static_range {
+  static_assert(0 <= First && First <= Last, "tenure: range: the first index lies before 0 or after the last");
+  static_assert(Step >= 1, "tenure: range: the step is not positive");
+  static constexpr std::int64_t size = Last < First || Step < 1 ? 0 : (Last - First + Step - 1) / Step;
+  static constexpr std::int64_t kept(std::int64_t) { return size; }
+  static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || Last <= extent; }
+  TENURE_INLINE constexpr void apply(layout& l, int axis) const { detail::slice(l, axis, First, Last, Step); }
 };
 template <std::int64_t First, index_from_end Last, std::int64_t Step>
 struct static_range_to_end {
   static_assert(0 <= First && 0 <= Last.back, "tenure: range: the first index lies before 0, or the last behind the end");
   static_assert(Step >= 1, "tenure: range: the step is not positive");
-};
-struct index_range_from_end {
-  index_from_end first;
-  index_from_end last;
-  std::int64_t step;
+  static constexpr std::int64_t kept(std::int64_t extent) {
+    return !is_static(extent) ? dyn : Step < 1 || extent < First + Last.back ? 0 : (extent - Last.back - First + Step - 1) / Step;
+  }
+  static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || First + Last.back <= extent; }
+  TENURE_INLINE constexpr void apply(layout& l, int axis) const { detail::slice(l, axis, First, l.shape[axis] - Last.back, Step); }
 };
 template <index_from_end First, index_from_end Last, std::int64_t Step>
 struct static_range_from_end {
   static_assert(0 <= Last.back && Last.back <= First.back, "tenure: range: the first index lies behind the last, or the last behind the end");
   static_assert(Step >= 1, "tenure: range: the step is not positive");
-  static constexpr std::int64_t size = First.back < Last.back || Step < 1 ? 0 : (First.back - Last.back + Step - 1) / Step;
+  static constexpr std::int64_t kept(std::int64_t) { return First.back < Last.back || Step < 1 ? 0 : (First.back - Last.back + Step - 1) / Step; }
+  static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || First.back <= extent; }
+  TENURE_INLINE constexpr void apply(layout& l, int axis) const { detail::slice(l, axis, l.shape[axis] - First.back, l.shape[axis] - Last.back, Step); }
 };
 template <std::int64_t N>
 struct index_window {
   static_assert(N >= 0, "tenure: window: the extent is negative");
   std::int64_t first;
+  static constexpr std::int64_t kept(std::int64_t) { return N; }
+  static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || N <= extent; }
+  TENURE_INLINE constexpr void apply(layout& l, int axis) const {
+    if (first < 0 || first > l.shape[axis] - N) detail::throw_window(first, N, axis, l.shape[axis]);
+    detail::slice(l, axis, first, first + N, 1);
+  }
 };
 struct all_of_axis {
+  static constexpr std::int64_t kept(std::int64_t extent) { return extent; }
+  static constexpr bool inside(std::int64_t) { return true; }
+  TENURE_INLINE constexpr void apply(layout&, int) const {}
   /// all(x): whether all elements are true, or not zero. Axes are given as for amin.
   constexpr auto operator()(const auto& x, const auto&... along) const { return reduced_by(detail::later_phase{}, detail::all_tag{}, x, along...); }
 };
@@ -92,8 +122,7 @@ inline constexpr all_of_axis all{};
 
 namespace detail {
 
-// The rule of one kind of index. drops: true if the axis is removed. kept(): the extent of the axis in the view, 0 if it is
-// removed. inside(): false if the static extent shows that the index is outside. apply(): changes the layout.
+// The rule of one kind of index: the three functions, and drops: true if the index removes its axis.
 template <class I>
 struct index_rule {
   static constexpr bool known = false;
@@ -106,86 +135,12 @@ struct index_rule<I> {
   static constexpr bool inside(std::int64_t extent) { return extent != 0; }
   TENURE_INLINE static constexpr void apply(layout& l, int axis, I i) { select(l, axis, static_cast<std::int64_t>(i)); }
 };
-template <>
-struct index_rule<all_of_axis> {
+template <class I>
+  requires requires { I::kept(dyn); }
+struct index_rule<I> : I {
   static constexpr bool known = true;
   static constexpr bool drops = false;
-  static constexpr std::int64_t kept(std::int64_t extent) { return extent; }
-  static constexpr bool inside(std::int64_t) { return true; }
-  TENURE_INLINE static constexpr void apply(layout&, int, all_of_axis) {}
-};
-template <>
-struct index_rule<index_range> {
-  static constexpr bool known = true;
-  static constexpr bool drops = false;
-  static constexpr std::int64_t kept(std::int64_t) { return dyn; }
-  static constexpr bool inside(std::int64_t) { return true; }
-  TENURE_INLINE static constexpr void apply(layout& l, int axis, index_range r) {
-    slice(l, axis, r.first, r.last, r.step);
-  }
-};
-template <std::int64_t First, std::int64_t Last, std::int64_t Step>
-struct index_rule<static_range<First, Last, Step>> {
-  static constexpr bool known = true;
-  static constexpr bool drops = false;
-  static constexpr std::int64_t kept(std::int64_t) { return static_range<First, Last, Step>::size; }
-  static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || Last <= extent; }
-  TENURE_INLINE static constexpr void apply(layout& l, int axis, static_range<First, Last, Step>) {
-    slice(l, axis, First, Last, Step);
-  }
-};
-template <>
-struct index_rule<index_range_to_end> {
-  static constexpr bool known = true;
-  static constexpr bool drops = false;
-  static constexpr std::int64_t kept(std::int64_t) { return dyn; }
-  static constexpr bool inside(std::int64_t) { return true; }
-  TENURE_INLINE static constexpr void apply(layout& l, int axis, index_range_to_end r) {
-    slice(l, axis, r.first, l.shape[axis] - r.last.back, r.step);
-  }
-};
-template <std::int64_t First, index_from_end Last, std::int64_t Step>
-struct index_rule<static_range_to_end<First, Last, Step>> {
-  static constexpr bool known = true;
-  static constexpr bool drops = false;
-  static constexpr std::int64_t kept(std::int64_t extent) {
-    return !is_static(extent) ? dyn : Step < 1 || extent < First + Last.back ? 0 : (extent - Last.back - First + Step - 1) / Step;
-  }
-  static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || First + Last.back <= extent; }
-  TENURE_INLINE static constexpr void apply(layout& l, int axis, static_range_to_end<First, Last, Step>) {
-    slice(l, axis, First, l.shape[axis] - Last.back, Step);
-  }
-};
-template <>
-struct index_rule<index_range_from_end> {
-  static constexpr bool known = true;
-  static constexpr bool drops = false;
-  static constexpr std::int64_t kept(std::int64_t) { return dyn; }
-  static constexpr bool inside(std::int64_t) { return true; }
-  TENURE_INLINE static constexpr void apply(layout& l, int axis, index_range_from_end r) {
-    slice(l, axis, l.shape[axis] - r.first.back, l.shape[axis] - r.last.back, r.step);
-  }
-};
-template <index_from_end First, index_from_end Last, std::int64_t Step>
-struct index_rule<static_range_from_end<First, Last, Step>> {
-  static constexpr bool known = true;
-  static constexpr bool drops = false;
-  static constexpr std::int64_t kept(std::int64_t) { return static_range_from_end<First, Last, Step>::size; }
-  static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || First.back <= extent; }
-  TENURE_INLINE static constexpr void apply(layout& l, int axis, static_range_from_end<First, Last, Step>) {
-    slice(l, axis, l.shape[axis] - First.back, l.shape[axis] - Last.back, Step);
-  }
-};
-template <std::int64_t N>
-struct index_rule<index_window<N>> {
-  static constexpr bool known = true;
-  static constexpr bool drops = false;
-  static constexpr std::int64_t kept(std::int64_t) { return N; }
-  static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || N <= extent; }
-  TENURE_INLINE static constexpr void apply(layout& l, int axis, index_window<N> w) {
-    if (w.first < 0 || w.first > l.shape[axis] - N) throw_window(w.first, N, axis, l.shape[axis]);
-    slice(l, axis, w.first, w.first + N, 1);
-  }
+  TENURE_INLINE static constexpr void apply(layout& l, int axis, const I& i) { i.apply(l, axis); }
 };
 
 /// An index that keeps its axis.

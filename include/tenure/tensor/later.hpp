@@ -9,16 +9,16 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-// X is a type of tensor, E a type of expression, number or tensor, and Op one of the tags add_in_place to keep_where_in_place. One
+// X is a type of tensor, E a type of expression, number or tensor, and Op an operation, such as ops::add. One
 // line is one function: the phase that defines it, its signature without later_phase, and a sentence.
 //
 //   eager/ construct_from(X& empty, const E& e)                  Computes e into new memory, which the empty tensor takes.
 //   eager/ assign_from(X& x, const E& e)                         x = e: writes the value of e, and gives a node a new history.
 //   eager/ copy_from(X& x, const E& e)                           x.copy_(e) for an expression e and a constant x.
 //   eager/ copy_tracked(X&& x, const E& e) -> node               std::move(x).copy_(e) if the result is a node.
-//   eager/ update_from(Op, X& x, const E&... e)                  x.add_(e), x.masked_fill_(mask, e), ...: writes the elements, and gives a node a new history.
-//   eager/ update_from(Op, X&& x, const E&... e) -> node         The same for a temporary: the result is a node.
-//   eager/ update_view(Op, X&& base, V& seen, layout, e...) -> X  Updates the view `seen` of a node in place and returns the whole node.
+//   eager/ update_from(element_tag<Op>, X& x, const E&... e)     x.add_(e), x.masked_fill_(mask, e), ...: writes the elements, and gives a node a new history.
+//   eager/ update_from(element_tag<Op>, X&& x, const E&... e) -> node   The same for a temporary: the result is a node.
+//   eager/ update_view(element_tag<Op>, X&& base, V& seen, layout, e...) -> X  Updates the view `seen` of a node in place and returns the whole node.
 //   eager/ clone_tracked(const X& x) -> node                     x.clone() if x is tracked.
 //   eager/ convert_tracked(element_tag<U>, const X& x) -> node   x.to<U>() if x is tracked and U is floating.
 //   eager/ view_history(const X& base, layout) -> accumulator_handle    Makes the history of a view of a tracked tensor.

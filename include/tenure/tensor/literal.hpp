@@ -15,17 +15,11 @@ struct no_literal {
 };
 
 template <class T, int Rank>
-struct nested_list { using type = no_literal; };
+struct nested_list { using type = std::initializer_list<typename nested_list<T, Rank - 1>::type>; };
 template <class T>
 struct nested_list<T, 1> { using type = std::initializer_list<T>; };
 template <class T>
-struct nested_list<T, 2> { using type = std::initializer_list<std::initializer_list<T>>; };
-template <class T>
-struct nested_list<T, 3> { using type = std::initializer_list<std::initializer_list<std::initializer_list<T>>>; };
-template <class T>
-struct nested_list<T, 4> {
-  using type = std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>>;
-};
+struct nested_list<T, 0> { using type = no_literal; };
 
 template <class T>
 void measure(std::initializer_list<T> list, extents& s) { s.push_back(static_cast<std::int64_t>(list.size())); }

@@ -37,37 +37,6 @@ void for_each_run(const extents& shape, const extents& a, const extents& b, auto
   }
 }
 
-template <class T, class U>
-void copy_elements(T* to, const extents& to_strides, const U* from, const extents& from_strides, const extents& shape) {
-  const std::int64_t n = count(shape);
-  if (n == 0) return;
-  if (is_contiguous(shape, to_strides) && is_contiguous(shape, from_strides)) {
-    if constexpr (std::is_same_v<T, U>) std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
-    else
-      for (std::int64_t i = 0; i < n; ++i) to[i] = number::convert<T>(from[i]);
-    return;
-  }
-  for_each_run(shape, to_strides, from_strides,
-               [=](std::int64_t t, std::int64_t f, std::int64_t length, std::int64_t step_t, std::int64_t step_f) {
-                 for (std::int64_t i = 0; i < length; ++i) to[t + i * step_t] = number::convert<T>(from[f + i * step_f]);
-               });
-}
-
-template <class T>
-void fill_elements(T* to, const extents& strides, const extents& shape, T value) {
-  for_each_run(shape, strides, strides,
-               [=](std::int64_t t, std::int64_t, std::int64_t length, std::int64_t step_t, std::int64_t) {
-                 for (std::int64_t i = 0; i < length; ++i) to[t + i * step_t] = value;
-               });
-}
-
-template <class T>
-void add_elements(T* to, const extents& to_strides, const T* from, const extents& from_strides, const extents& shape) {
-  for_each_run(shape, to_strides, from_strides, [=](std::int64_t t, std::int64_t f, std::int64_t n, std::int64_t step_t, std::int64_t step_f) {
-    for (std::int64_t i = 0; i < n; ++i) to[t + i * step_t] += from[f + i * step_f];
-  });
-}
-
 /// The memory operations of a device. Pointers point into its own memory; strides count elements. This primary template is chosen
 /// only if the header of the device is not included, and reports that.
 template <class Device>
@@ -91,13 +60,29 @@ struct device_memory<cpu_device> {
   static void clear(void* to, std::size_t bytes) { std::memset(to, 0, bytes); }
   template <class T, class U>
   static void copy(T* to, const extents& to_strides, const U* from, const extents& from_strides, const extents& shape) {
-    copy_elements(to, to_strides, from, from_strides, shape);
+    const std::int64_t n = count(shape);
+    if (n == 0) return;
+    if (is_contiguous(shape, to_strides) && is_contiguous(shape, from_strides)) {
+      if constexpr (std::is_same_v<T, U>) std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
+      else
+        for (std::int64_t i = 0; i < n; ++i) to[i] = number::convert<T>(from[i]);
+      return;
+    }
+    for_each_run(shape, to_strides, from_strides, [=](std::int64_t t, std::int64_t f, std::int64_t length, std::int64_t step_t, std::int64_t step_f) {
+      for (std::int64_t i = 0; i < length; ++i) to[t + i * step_t] = number::convert<T>(from[f + i * step_f]);
+    });
   }
   template <class T>
-  static void fill(T* to, const extents& strides, const extents& shape, T value) { fill_elements(to, strides, shape, value); }
+  static void fill(T* to, const extents& strides, const extents& shape, T value) {
+    for_each_run(shape, strides, strides, [=](std::int64_t t, std::int64_t, std::int64_t length, std::int64_t step_t, std::int64_t) {
+      for (std::int64_t i = 0; i < length; ++i) to[t + i * step_t] = value;
+    });
+  }
   template <class T>
   static void add(T* to, const extents& to_strides, const T* from, const extents& from_strides, const extents& shape) {
-    add_elements(to, to_strides, from, from_strides, shape);
+    for_each_run(shape, to_strides, from_strides, [=](std::int64_t t, std::int64_t f, std::int64_t length, std::int64_t step_t, std::int64_t step_f) {
+      for (std::int64_t i = 0; i < length; ++i) to[t + i * step_t] += from[f + i * step_f];
+    });
   }
 };
 

@@ -182,11 +182,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
 
   /// Makes another handle to the same elements. An owning tensor is not copied, and a const alias gives no writable alias.
   tensor(tensor& other)
-      : data_(other.data_),
-        storage_(other.storage_),
-        extents_(other.extents_),
-        strides_(other.strides_),
-        accumulator_(other.accumulator_) {
+      : tensor(typename access_door::raw{}, other.storage_, other.data_, other.extents(), other.strides(), other.accumulator_) {
     static_assert(!owns, "tenure: tensor: an owning tensor is not copied: call clone(), view() or detach(), or take it by const auto&");
   }
   tensor(const tensor&) = default;
@@ -195,11 +191,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
 
   /// Makes a read-only alias from a writable one.
   tensor(const tensor<T, Shape, O, R, access::read_write, Device>& other) requires(!owns && A == access::read_only)
-      : data_(other.data_),
-        storage_(other.storage_),
-        extents_(other.extents_),
-        strides_(other.strides_),
-        accumulator_(other.accumulator_) {}
+      : tensor(typename access_door::raw{}, other.storage_, other.data_, other.extents(), other.strides(), other.accumulator_) {}
 
   /// Assignment writes elements into the memory that the target has. A view stays a view of the same base. Only a view that was moved
   /// from takes over a temporary view, so std::swap and std::sort exchange views and write no elements. An owning target takes

@@ -57,31 +57,31 @@ auto make_detached(X& x, const char* call) {
 }
 
 template <class X>
-auto whole_view(X& x) {
+auto whole_view(X&& x) {
   return make_view<shape_of_t<X>>(x, "view", [](layout&) {});
 }
 
 template <class X, class... I>
-auto indexed_view(X& x, const I&... index) {
+auto indexed_view(X&& x, const I&... index) {
   if constexpr (!are_indices<shape_of_t<X>, I...>()) return whole_view(x);
   else
     return make_view<shape_from<indexed_shape<shape_of_t<X>, I...>>>(x, "at", [&](layout& l) { index_layout(l, index...); });
 }
 
 template <int A, int B, class X>
-auto transposed_view(X& x) {
+auto transposed_view(X&& x) {
   using rule = transposed_shape<shape_of_t<X>, A, B>;
   return make_view<shape_from<rule>>(x, "transpose", [](layout& l) { l = permute(l, rule::order.axis); });
 }
 
 template <int... Axes, class X>
-auto permuted_view(X& x) {
+auto permuted_view(X&& x) {
   using rule = permuted_shape<shape_of_t<X>, Axes...>;
   return make_view<shape_from<rule>>(x, "permute", [](layout& l) { l = permute(l, rule::order.axis); });
 }
 
 template <std::int64_t... E, class X, class... N>
-auto reshaped_view(X& x, N... n) {
+auto reshaped_view(X&& x, N... n) {
   constexpr bool are_arguments = sizeof...(E) > 0 || sizeof...(N) == 0;
   static_assert(are_arguments, "tenure: reshape: extents are template arguments: write reshape<2, 3>()");
   if constexpr (!are_arguments) {
@@ -95,7 +95,7 @@ auto reshaped_view(X& x, N... n) {
 }
 
 template <std::int64_t... E, class X, class... N>
-auto expanded_view(X& x, N... n) {
+auto expanded_view(X&& x, N... n) {
   using rule = expanded<shape_of_t<X>, sizeof...(N), E...>;
   const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
   const extents to = rule::bind(x.extents(), given);
@@ -104,19 +104,19 @@ auto expanded_view(X& x, N... n) {
 }
 
 template <int K, class X>
-auto diagonal_view(X& x) {
+auto diagonal_view(X&& x) {
   using rule = diagonal_shape<shape_of_t<X>, K>;
   return make_view<shape_from<rule>>(x, "diagonal", [](layout& l) { l = diagonal(l, K); });
 }
 
 template <int Axis, class X>
-auto unsqueezed_view(X& x) {
+auto unsqueezed_view(X&& x) {
   using rule = unsqueezed_shape<shape_of_t<X>, Axis>;
   return make_view<shape_from<rule>>(x, "unsqueeze", [](layout& l) { l = insert_axis(l, rule::at); });
 }
 
 template <int Axis, class X>
-auto squeezed_view(X& x) {
+auto squeezed_view(X&& x) {
   using rule = squeezed_shape<shape_of_t<X>, Axis>;
   return make_view<shape_from<rule>>(x, "squeeze", [](layout& l) {
     if (l.shape[rule::at] != 1)

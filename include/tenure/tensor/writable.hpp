@@ -37,25 +37,25 @@ constexpr void check_assign() {
   static_assert(is_free_of_view<X>, "tenure: operator=: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 template <class X>
-constexpr void check_update(add_in_place) {
+constexpr void check_update(element_tag<ops::add>) {
   static_assert(is_writable<X>, "tenure: add_: the tensor is read-only");
   static_assert(is_free_of_leaf<X>, "tenure: add_: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
   static_assert(is_free_of_view<X>, "tenure: add_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 template <class X>
-constexpr void check_update(subtract_in_place) {
+constexpr void check_update(element_tag<ops::sub>) {
   static_assert(is_writable<X>, "tenure: sub_: the tensor is read-only");
   static_assert(is_free_of_leaf<X>, "tenure: sub_: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
   static_assert(is_free_of_view<X>, "tenure: sub_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 template <class X>
-constexpr void check_update(multiply_in_place) {
+constexpr void check_update(element_tag<ops::mul>) {
   static_assert(is_writable<X>, "tenure: mul_: the tensor is read-only");
   static_assert(is_free_of_leaf<X>, "tenure: mul_: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
   static_assert(is_free_of_view<X>, "tenure: mul_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 template <class X>
-constexpr void check_update(divide_in_place) {
+constexpr void check_update(element_tag<ops::div>) {
   static_assert(is_writable<X>, "tenure: div_: the tensor is read-only");
   static_assert(is_free_of_leaf<X>, "tenure: div_: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
   static_assert(is_free_of_view<X>, "tenure: div_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
@@ -67,13 +67,13 @@ constexpr void check_zero() {
   static_assert(is_free_of_view<X>, "tenure: zero_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 template <class X>
-constexpr void check_update(fill_where_in_place) {
+constexpr void check_update(element_tag<ops::fill_where>) {
   static_assert(is_writable<X>, "tenure: masked_fill_: the tensor is read-only");
   static_assert(is_free_of_leaf<X>, "tenure: masked_fill_: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
   static_assert(is_free_of_view<X>, "tenure: masked_fill_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 template <class X>
-constexpr void check_update(keep_where_in_place) {
+constexpr void check_update(element_tag<ops::keep_where>) {
   static_assert(is_writable<X>, "tenure: where_: the tensor is read-only");
   static_assert(is_free_of_leaf<X>, "tenure: where_: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
   static_assert(is_free_of_view<X>, "tenure: where_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
@@ -82,7 +82,7 @@ constexpr void check_update(keep_where_in_place) {
 /// Whether M is a mask and E what a masked write takes. If not, a static_assert gives the reason.
 template <class Op, class M, class E>
 constexpr bool is_masked_source() {
-  constexpr bool is_fill = std::is_same_v<Op, fill_where_in_place>;
+  constexpr bool is_fill = std::is_same_v<Op, ops::fill_where>;
   constexpr bool is_mask = [] {
     if constexpr (any_tensor<M> || expression<M>) return std::is_same_v<element_t<M>, bool>;
     else return false;

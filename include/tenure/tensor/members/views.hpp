@@ -37,46 +37,28 @@ class tensor_views {
 
   /// A part of the tensor: an integer, range, window or all for each of the first axes. The other axes are kept whole. An integer
   /// removes its axis (see indexing.hpp). Throws index_error if an index is outside its axis.
-  template <class... I>
-  auto at(const I&... index) & { return detail::indexed_view(self(), index...); }
-  template <class... I>
-  auto at(const I&... index) const& { return detail::indexed_view(self(), index...); }
-  template <class... I>
-  auto at(const I&... index) && {
-    auto&& x = detail::as_consumable(self());
-    return detail::indexed_view(x, index...);
-  }
-  template <class I>
-  auto operator[](const I& index) & { return detail::indexed_view(self(), index); }
-  template <class I>
-  auto operator[](const I& index) const& { return detail::indexed_view(self(), index); }
-  template <class I>
-  auto operator[](const I& index) && { return std::move(self()).at(index); }
+  auto at(const auto&... index) & { return detail::indexed_view(self(), index...); }
+  auto at(const auto&... index) const& { return detail::indexed_view(self(), index...); }
+  auto at(const auto&... index) && { return detail::indexed_view(detail::as_consumable(self()), index...); }
+  auto operator[](const auto& index) & { return detail::indexed_view(self(), index); }
+  auto operator[](const auto& index) const& { return detail::indexed_view(self(), index); }
+  auto operator[](const auto& index) && { return std::move(self()).at(index); }
 
   /// Swaps two axes: the last two, or axes A and B. The rank must be at least two.
   auto transpose() & { return detail::transposed_view<rank - 2, rank - 1>(self()); }
   auto transpose() const& { return detail::transposed_view<rank - 2, rank - 1>(self()); }
-  auto transpose() && {
-    auto&& x = detail::as_consumable(self());
-    return detail::transposed_view<rank - 2, rank - 1>(x);
-  }
-  template <int A1, int B1>
-  auto transpose() & { return detail::transposed_view<A1, B1>(self()); }
-  template <int A1, int B1>
-  auto transpose() const& { return detail::transposed_view<A1, B1>(self()); }
-  template <int A1, int B1>
-  auto transpose() && {
-    auto&& x = detail::as_consumable(self());
-    return detail::transposed_view<A1, B1>(x);
-  }
+  auto transpose() && { return detail::transposed_view<rank - 2, rank - 1>(detail::as_consumable(self())); }
+  template <int A, int B>
+  auto transpose() & { return detail::transposed_view<A, B>(self()); }
+  template <int A, int B>
+  auto transpose() const& { return detail::transposed_view<A, B>(self()); }
+  template <int A, int B>
+  auto transpose() && { return detail::transposed_view<A, B>(detail::as_consumable(self())); }
 
   /// The transpose of a matrix.
   auto t() & { return turned(self()); }
   auto t() const& { return turned(self()); }
-  auto t() && {
-    auto&& x = detail::as_consumable(self());
-    return turned(x);
-  }
+  auto t() && { return turned(detail::as_consumable(self())); }
 
   /// Reorders the axes: axis i of the result is axis Axes[i] of the tensor. Each axis must be named exactly once.
   template <int... Axes>
@@ -84,10 +66,7 @@ class tensor_views {
   template <int... Axes>
   auto permute() const& { return detail::permuted_view<Axes...>(self()); }
   template <int... Axes>
-  auto permute() && {
-    auto&& x = detail::as_consumable(self());
-    return detail::permuted_view<Axes...>(x);
-  }
+  auto permute() && { return detail::permuted_view<Axes...>(detail::as_consumable(self())); }
 
   /// The same elements in row-major order with other extents. Named extents come from this tensor, other run-time extents from the
   /// integers n; if only one is open and no integer is given, it follows from the number of elements. Throws shape_error if the
@@ -97,10 +76,7 @@ class tensor_views {
   template <std::int64_t... E, std::integral... N>
   auto reshape(N... n) const& { return detail::reshaped_view<E...>(self(), n...); }
   template <std::int64_t... E, std::integral... N>
-  auto reshape(N... n) && {
-    auto&& x = detail::as_consumable(self());
-    return detail::reshaped_view<E...>(x, n...);
-  }
+  auto reshape(N... n) && { return detail::reshaped_view<E...>(detail::as_consumable(self()), n...); }
 
   /// Repeats axes of static extent 1, and repeats the whole tensor along new leading axes. It takes no memory: a repeated axis
   /// has stride 0. An axis with a run-time extent does not repeat, even if the extent is 1. The result is read-only. Throws
@@ -116,10 +92,7 @@ class tensor_views {
   template <int K = 0>
   auto diagonal() const& { return detail::diagonal_view<K>(self()); }
   template <int K = 0>
-  auto diagonal() && {
-    auto&& x = detail::as_consumable(self());
-    return detail::diagonal_view<K>(x);
-  }
+  auto diagonal() && { return detail::diagonal_view<K>(detail::as_consumable(self())); }
 
   /// unsqueeze adds an axis of extent 1, which becomes axis `Axis` of the result. squeeze removes such an axis; it throws
   /// shape_error if a run-time extent is not 1.
@@ -128,23 +101,16 @@ class tensor_views {
   template <int Axis>
   auto unsqueeze() const& { return detail::unsqueezed_view<Axis>(self()); }
   template <int Axis>
-  auto unsqueeze() && {
-    auto&& x = detail::as_consumable(self());
-    return detail::unsqueezed_view<Axis>(x);
-  }
+  auto unsqueeze() && { return detail::unsqueezed_view<Axis>(detail::as_consumable(self())); }
   template <int Axis>
   auto squeeze() & { return detail::squeezed_view<Axis>(self()); }
   template <int Axis>
   auto squeeze() const& { return detail::squeezed_view<Axis>(self()); }
   template <int Axis>
-  auto squeeze() && {
-    auto&& x = detail::as_consumable(self());
-    return detail::squeezed_view<Axis>(x);
-  }
+  auto squeeze() && { return detail::squeezed_view<Axis>(detail::as_consumable(self())); }
 
  private:
-  template <class X>
-  static auto turned(X& x) {
+  static auto turned(auto&& x) {
     constexpr bool is_matrix = rank == 2;
     static_assert(is_matrix, "tenure: t: the value is not a matrix: call transpose<A, B>()");
     if constexpr (is_matrix) return detail::transposed_view<0, 1>(x);

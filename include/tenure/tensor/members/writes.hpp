@@ -59,7 +59,7 @@ class tensor_writes {
   /// node gets a new history. If x is tracked and the target is a constant, the result is a node, so the target must be consumed:
   /// auto y = std::move(target).copy_(x). Throws ownership_error, overlap_error or shape_error before it writes.
   template <class X>
-  Tensor& copy_(X&& x) & {
+  Tensor& copy_(const X& x) & {
     detail::check_copy_target<Tensor>();
     constexpr bool changes_role = [] {
       if constexpr (!detail::is_source<X>()) return false;
@@ -70,17 +70,17 @@ class tensor_writes {
         !changes_role,
         "tenure: copy_: a tracked source changes the target's type: write std::move(target).copy_(x), or detach() x");
     if constexpr (changes_role || !may_write || !detail::is_source<X>()) return self();
-    else if constexpr (is_node) self() = std::move(self()).copy_(std::forward<X>(x));
+    else if constexpr (is_node) self() = std::move(self()).copy_(x);
     else copy_from_any(self(), x);
     return self();
   }
   template <class X>
-  auto copy_(X&& x) && {
+  auto copy_(const X& x) && {
     detail::check_copy_target<Tensor>();
     if constexpr (!may_write || !detail::is_source<X>()) {
       return Tensor(std::move(self()));
     } else if constexpr (is_node || (is_floating(dtype_v<T>) && detail::is_tracked_source<X>())) {
-      return copy_tracked(detail::later_phase{}, std::move(self()), std::forward<X>(x));
+      return copy_tracked(detail::later_phase{}, std::move(self()), x);
     } else {
       copy_from_any(self(), x);
       return Tensor(std::move(self()));
@@ -91,111 +91,75 @@ class tensor_writes {
   /// element type and converts the result; a floating result for an integer or bool target does not compile. A constant stays a
   /// constant and a node gets a new history. If e is tracked and the target is a constant, the result is a node, so the target
   /// must be consumed: auto y = std::move(x).add_(e). Throws ownership_error, overlap_error or shape_error before it writes.
-  template <class E>
-  decltype(auto) add_(E&& e) & { return update<detail::add_in_place>(self(), std::forward<E>(e)); }
-  template <class E>
-  auto add_(E&& e) && { return consume<detail::add_in_place>(std::forward<E>(e)); }
-  template <class E>
-  decltype(auto) sub_(E&& e) & { return update<detail::subtract_in_place>(self(), std::forward<E>(e)); }
-  template <class E>
-  auto sub_(E&& e) && { return consume<detail::subtract_in_place>(std::forward<E>(e)); }
-  template <class E>
-  decltype(auto) mul_(E&& e) & { return update<detail::multiply_in_place>(self(), std::forward<E>(e)); }
-  template <class E>
-  auto mul_(E&& e) && { return consume<detail::multiply_in_place>(std::forward<E>(e)); }
-  template <class E>
-  decltype(auto) div_(E&& e) & { return update<detail::divide_in_place>(self(), std::forward<E>(e)); }
-  template <class E>
-  auto div_(E&& e) && { return consume<detail::divide_in_place>(std::forward<E>(e)); }
+  Tensor& add_(const auto& e) & { return update<ops::add>(self(), e); }
+  auto add_(const auto& e) && { return consume<ops::add>(e); }
+  Tensor& sub_(const auto& e) & { return update<ops::sub>(self(), e); }
+  auto sub_(const auto& e) && { return consume<ops::sub>(e); }
+  Tensor& mul_(const auto& e) & { return update<ops::mul>(self(), e); }
+  auto mul_(const auto& e) && { return consume<ops::mul>(e); }
+  Tensor& div_(const auto& e) & { return update<ops::div>(self(), e); }
+  auto div_(const auto& e) && { return consume<ops::div>(e); }
 
   /// masked_fill_ writes the value, a number or a scalar, where the mask is true. where_ keeps the elements where the mask is true and writes those
   /// of y elsewhere, as PyTorch's x.where(mask, y). Mask and y broadcast to this shape. Element types, roles and errors: as add_. The gradient of an
   /// element flows to the operand that the element comes from.
-  template <class M, class E>
-  decltype(auto) masked_fill_(M&& mask, E&& value) & { return masked<detail::fill_where_in_place>(self(), mask, value); }
-  template <class M, class E>
-  auto masked_fill_(M&& mask, E&& value) && { return consume_masked<detail::fill_where_in_place>(mask, value); }
-  template <class M, class E>
-  decltype(auto) where_(M&& mask, E&& y) & { return masked<detail::keep_where_in_place>(self(), mask, y); }
-  template <class M, class E>
-  auto where_(M&& mask, E&& y) && { return consume_masked<detail::keep_where_in_place>(mask, y); }
+  Tensor& masked_fill_(const auto& mask, const auto& value) & { return update<ops::fill_where>(self(), mask, value); }
+  auto masked_fill_(const auto& mask, const auto& value) && { return consume<ops::fill_where>(mask, value); }
+  Tensor& where_(const auto& mask, const auto& y) & { return update<ops::keep_where>(self(), mask, y); }
+  auto where_(const auto& mask, const auto& y) && { return consume<ops::keep_where>(mask, y); }
 
   /// add_, sub_, mul_ and div_ as operators.
-  template <class E>
-  Tensor& operator+=(E&& e) { return update<detail::add_in_place>(self(), std::forward<E>(e)); }
-  template <class E>
-  Tensor& operator-=(E&& e) { return update<detail::subtract_in_place>(self(), std::forward<E>(e)); }
-  template <class E>
-  Tensor& operator*=(E&& e) { return update<detail::multiply_in_place>(self(), std::forward<E>(e)); }
-  template <class E>
-  Tensor& operator/=(E&& e) { return update<detail::divide_in_place>(self(), std::forward<E>(e)); }
+  Tensor& operator+=(const auto& e) { return update<ops::add>(self(), e); }
+  Tensor& operator-=(const auto& e) { return update<ops::sub>(self(), e); }
+  Tensor& operator*=(const auto& e) { return update<ops::mul>(self(), e); }
+  Tensor& operator/=(const auto& e) { return update<ops::div>(self(), e); }
 
   // The same functions on a const tensor. They do not compile and give a message.
   void fill_(scalar auto) const& { detail::check_fill<const Tensor>(); }
   void zero_() const& { detail::check_zero<const Tensor>(); }
-  template <class M, class E>
-  void masked_fill_(M&&, E&&) const& { detail::check_update<const Tensor>(detail::fill_where_in_place{}); }
-  template <class M, class E>
-  void where_(M&&, E&&) const& { detail::check_update<const Tensor>(detail::keep_where_in_place{}); }
-  template <class E>
-  void copy_(E&&) const& { detail::check_copy_target<const Tensor>(); }
-  template <class E>
-  void add_(E&&) const& { detail::check_update<const Tensor>(detail::add_in_place{}); }
-  template <class E>
-  void sub_(E&&) const& { detail::check_update<const Tensor>(detail::subtract_in_place{}); }
-  template <class E>
-  void mul_(E&&) const& { detail::check_update<const Tensor>(detail::multiply_in_place{}); }
-  template <class E>
-  void div_(E&&) const& { detail::check_update<const Tensor>(detail::divide_in_place{}); }
-  template <class E>
-  void operator+=(E&&) const { detail::check_update<const Tensor>(detail::add_in_place{}); }
-  template <class E>
-  void operator-=(E&&) const { detail::check_update<const Tensor>(detail::subtract_in_place{}); }
-  template <class E>
-  void operator*=(E&&) const { detail::check_update<const Tensor>(detail::multiply_in_place{}); }
-  template <class E>
-  void operator/=(E&&) const { detail::check_update<const Tensor>(detail::divide_in_place{}); }
+  void masked_fill_(const auto&, const auto&) const& { detail::check_update<const Tensor>(element_tag<ops::fill_where>{}); }
+  void where_(const auto&, const auto&) const& { detail::check_update<const Tensor>(element_tag<ops::keep_where>{}); }
+  void copy_(const auto&) const& { detail::check_copy_target<const Tensor>(); }
+  void add_(const auto&) const& { detail::check_update<const Tensor>(element_tag<ops::add>{}); }
+  void sub_(const auto&) const& { detail::check_update<const Tensor>(element_tag<ops::sub>{}); }
+  void mul_(const auto&) const& { detail::check_update<const Tensor>(element_tag<ops::mul>{}); }
+  void div_(const auto&) const& { detail::check_update<const Tensor>(element_tag<ops::div>{}); }
+  void operator+=(const auto&) const { detail::check_update<const Tensor>(element_tag<ops::add>{}); }
+  void operator-=(const auto&) const { detail::check_update<const Tensor>(element_tag<ops::sub>{}); }
+  void operator*=(const auto&) const { detail::check_update<const Tensor>(element_tag<ops::mul>{}); }
+  void operator/=(const auto&) const { detail::check_update<const Tensor>(element_tag<ops::div>{}); }
 
  private:
   Tensor& self() { return static_cast<Tensor&>(*this); }
 
-  template <class X, class Y>
-  static void copy_from_any(X& target, Y& y) {
+  template <class Y>
+  static void copy_from_any(Tensor& target, const Y& y) {
     if constexpr (scalar<Y>) detail::write_all(target, y);
     else if constexpr (any_tensor<Y>) detail::copy_into(target, y, "copy_");
     else copy_from(detail::later_phase{}, target, y);
   }
 
-  template <class Op, class E>
-  static Tensor& update(Tensor& x, E&& e) {
-    detail::check_update<Tensor>(Op{});
-    if constexpr (may_write && detail::is_source<E>()) update_from(detail::later_phase{}, Op{}, x, std::forward<E>(e));
-    return x;
-  }
-  template <class Op, class M, class E>
-  static Tensor& masked(Tensor& x, const M& mask, const E& e) {
-    detail::check_update<Tensor>(Op{});
-    if constexpr (may_write && detail::is_masked_source<Op, M, E>()) update_from(detail::later_phase{}, Op{}, x, mask, e);
-    return x;
-  }
-  template <class Op, class E>
-  auto consume(E&& e) {
-    detail::check_update<Tensor>(Op{});
-    if constexpr (!may_write || !detail::is_source<E>()) return Tensor(std::move(self()));
-    else return consumed<Op>(e);
-  }
-  template <class Op, class M, class E>
-  auto consume_masked(const M& mask, const E& e) {
-    detail::check_update<Tensor>(Op{});
-    if constexpr (!may_write || !detail::is_masked_source<Op, M, E>()) return Tensor(std::move(self()));
-    else return consumed<Op>(mask, e);
+  /// Whether E... are what Op takes beside the target: a source, or a mask and a source. If not, a static_assert gives the reason.
+  template <class Op, class... E>
+  static constexpr bool takes() {
+    if constexpr (sizeof...(E) == 1) return detail::is_source<E...>();
+    else return detail::is_masked_source<Op, E...>();
   }
   template <class Op, class... E>
-  auto consumed(const E&... e) {
-    if constexpr (is_node || (is_floating(dtype_v<T>) && (detail::is_tracked_source<E>() || ...))) {
-      return update_from(detail::later_phase{}, Op{}, std::move(self()), e...);
+  static Tensor& update(Tensor& x, const E&... e) {
+    detail::check_update<Tensor>(element_tag<Op>{});
+    if constexpr (may_write && takes<Op, E...>()) update_from(detail::later_phase{}, element_tag<Op>{}, x, e...);
+    return x;
+  }
+  template <class Op, class... E>
+  auto consume(const E&... e) {
+    detail::check_update<Tensor>(element_tag<Op>{});
+    if constexpr (!may_write || !takes<Op, E...>()) {
+      return Tensor(std::move(self()));
+    } else if constexpr (is_node || (is_floating(dtype_v<T>) && (detail::is_tracked_source<E>() || ...))) {
+      return update_from(detail::later_phase{}, element_tag<Op>{}, std::move(self()), e...);
     } else {
-      update_from(detail::later_phase{}, Op{}, self(), e...);
+      update_from(detail::later_phase{}, element_tag<Op>{}, self(), e...);
       return Tensor(std::move(self()));
     }
   }
