@@ -67,14 +67,13 @@ struct div : pointwise<div, 2, typing::floating>, keeps_numbers {
 };
 
 /// -1, 0 or 1. The sign of +0 and of -0 is 0, and the sign of NaN is NaN. The derivative is 0 everywhere.
-struct sign : pointwise<sign, 1, typing::arithmetic> {
+struct sign : piecewise_constant<sign, 1, typing::arithmetic> {
   static constexpr const char* name = "sign";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) {
     const P zero = math::set1<P>(0), one = math::set1<P>(1);
     return math::select(math::gt(x, zero), one, math::select(math::lt(x, zero), math::neg(one), math::mul(x, zero)));
   }
   template <class T> static T reference(T x) { return x > T(0) ? T(1) : x < T(0) ? static_cast<T>(-T(1)) : static_cast<T>(x * T(0)); }
-  template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
 };
 
 /// |x|. The derivative is sign(x): it is 0 at 0, and NaN at NaN.
@@ -98,7 +97,7 @@ struct maximum : pointwise<maximum, 2, typing::arithmetic> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: maximum: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::max(x, y); }
-  template <class T> static T reference(T x, T y) { return x != x ? x : y != y ? y : x < y ? y : x; }
+  template <class T> static constexpr T reference(T x, T y) { return x != x ? x : y != y ? y : x < y ? y : x; }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {
     return share_of_winner(g, i == 0 ? pointwise_value<less>(x, y) : pointwise_value<less>(y, x), pointwise_value<equal>(x, y));
   }
@@ -109,7 +108,7 @@ struct minimum : pointwise<minimum, 2, typing::arithmetic> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: minimum: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::min(x, y); }
-  template <class T> static T reference(T x, T y) { return x != x ? x : y != y ? y : y < x ? y : x; }
+  template <class T> static constexpr T reference(T x, T y) { return x != x ? x : y != y ? y : y < x ? y : x; }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {
     return share_of_winner(g, i == 0 ? pointwise_value<greater>(x, y) : pointwise_value<greater>(y, x), pointwise_value<equal>(x, y));
   }
@@ -117,12 +116,11 @@ struct minimum : pointwise<minimum, 2, typing::arithmetic> {
 
 /// Rounds to an integer. Integers do not change, and the derivative is 0 everywhere.
 template <class Self>
-struct rounding : pointwise<Self, 1, typing::arithmetic> {
+struct rounding : piecewise_constant<Self, 1, typing::arithmetic> {
   template <class T> static constexpr T reference(T x) {
     if constexpr (std::is_floating_point_v<T>) return Self::rounded(x);
     else return x;
   }
-  template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
 };
 
 struct floor : rounding<floor> {
@@ -145,7 +143,7 @@ struct fmax : pointwise<fmax, 2, typing::arithmetic> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: fmax: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::select(math::mask_or(math::ge(x, y), math::ne(y, y)), x, y); }
-  template <class T> static T reference(T x, T y) { return x >= y || y != y ? x : y; }
+  template <class T> static constexpr T reference(T x, T y) { return x >= y || y != y ? x : y; }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {
     const V first = pointwise_value<logical_or>(pointwise_value<greater_equal>(x, y), pointwise_value<not_equal>(y, y));
     return i == 0 ? pointwise_value<where>(first, g, g.like(0)) : pointwise_value<where>(first, g.like(0), g);
@@ -158,7 +156,7 @@ struct fmin : pointwise<fmin, 2, typing::arithmetic> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: fmin: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::select(math::mask_or(math::le(x, y), math::ne(y, y)), x, y); }
-  template <class T> static T reference(T x, T y) { return x <= y || y != y ? x : y; }
+  template <class T> static constexpr T reference(T x, T y) { return x <= y || y != y ? x : y; }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {
     const V first = pointwise_value<logical_or>(pointwise_value<less_equal>(x, y), pointwise_value<not_equal>(y, y));
     return i == 0 ? pointwise_value<where>(first, g, g.like(0)) : pointwise_value<where>(first, g.like(0), g);

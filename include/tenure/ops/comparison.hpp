@@ -14,9 +14,7 @@ template <class... Op>
 struct operation_list {};
 
 template <class Op>
-struct comparison : pointwise<Op, 2, typing::comparison> {
-  template <class V> static constexpr V derivative(int, V g, V, V, V) { return g.like(0); }
-};
+using comparison = piecewise_constant<Op, 2, typing::comparison>;
 
 struct equal : comparison<equal> {
   static constexpr const char* name = "equal";
@@ -61,27 +59,24 @@ struct greater_equal : comparison<greater_equal> {
   template <class T> static bool reference(T x, T y) { return x >= y; }
 };
 
-struct logical_and : pointwise<logical_and, 2, typing::logical> {
+struct logical_and : piecewise_constant<logical_and, 2, typing::logical> {
   static constexpr const char* name = "logical_and";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: logical_and: the extents differ and neither of them is 1"); }
   template <class M> static TENURE_KERNEL_LAYER M evaluate(M x, M y) { return math::mask_and(x, y); }
   static bool reference(bool x, bool y) { return x && y; }
-  template <class V> static constexpr V derivative(int, V g, V, V, V) { return g.like(0); }
 };
-struct logical_or : pointwise<logical_or, 2, typing::logical> {
+struct logical_or : piecewise_constant<logical_or, 2, typing::logical> {
   static constexpr const char* name = "logical_or";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: logical_or: the extents differ and neither of them is 1"); }
   template <class M> static TENURE_KERNEL_LAYER M evaluate(M x, M y) { return math::mask_or(x, y); }
   static bool reference(bool x, bool y) { return x || y; }
-  template <class V> static constexpr V derivative(int, V g, V, V, V) { return g.like(0); }
 };
-struct logical_not : pointwise<logical_not, 1, typing::logical> {
+struct logical_not : piecewise_constant<logical_not, 1, typing::logical> {
   static constexpr const char* name = "logical_not";
   template <class M> static TENURE_KERNEL_LAYER M evaluate(M x) { return math::mask_not(x); }
   static bool reference(bool x) { return !x; }
-  template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
 };
 
 /// condition ? x : y for each element.

@@ -27,18 +27,24 @@ constexpr auto reduced_losses(const X& x) {
 }
 }  // namespace detail
 
+/// The base of a loss of pairs of elements. Loss::losses(x, y, options...) computes the losses, and Loss::has_pairs has the message for other shapes.
+template <class Loss, class Reduction>
+struct loss_of_pairs : rounds_once {
+  template <class X, class Y, class... Option>
+  static constexpr auto trace(const X& x, const Y& y, const Option&... option) {
+    using prediction = typename X::shape_type;
+    using target = typename Y::shape_type;
+    Loss::template has_pairs<prediction, target>();
+    if constexpr (!detail::are_pairs<prediction, target>) return mean<false>::trace(x);
+    else return detail::reduced_losses<Reduction>(Loss::losses(x, y, option...));
+  }
+};
+
 template <class Reduction>
-struct mse : rounds_once {
+struct mse : loss_of_pairs<mse<Reduction>, Reduction> {
   template <class Prediction, class Target>
-  static constexpr bool pair() {
-    static_assert(detail::are_pairs<Prediction, Target>, "tenure: mse: prediction and target have different shapes");
-    return detail::are_pairs<Prediction, Target>;
-  }
-  template <class X, class Y>
-  static constexpr auto trace(const X& x, const Y& y) {
-    if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) return mean<false>::trace(x);
-    else return detail::reduced_losses<Reduction>(square::trace(sub::trace(x, y)));
-  }
+  static constexpr void has_pairs() { static_assert(detail::are_pairs<Prediction, Target>, "tenure: mse: prediction and target have different shapes"); }
+  static constexpr auto losses(const auto& x, const auto& y) { return square::trace(sub::trace(x, y)); }
 };
 
 namespace detail {
@@ -50,19 +56,26 @@ inline constexpr bool has_weight_a_class = W::shape_type::rank == 1 && is_floati
 
 /// The losses of rows from log probabilities: h = -w[label] * log p[label]. With smoothing e and C classes: (1 - e) * h, plus e / C times the sum of
 /// -w[c] * log p[c] over all classes c. A row whose label is Ignore has the loss 0, and its label is not an index. The mean divides by the sum of
-/// w[label] over the other rows, or by their number. The pass over the row also reads weights and labels. Messages use Loss::name.
+/// w[label] over the other rows, or by their number. The pass over the row also reads weights and labels. Loss has the log probabilities and messages.
 template <class Loss, class Options>
-struct class_losses {
-  static constexpr auto trace(const auto& x, const auto& labels) { return rows(x, labels, absent{}, absent{}); }
-  static constexpr auto trace(const auto& x, const auto& labels, const auto& option) {
-    if constexpr (Options::has_weights) return rows(x, labels, option, absent{});
-    else return rows(x, labels, absent{}, option);
+struct class_losses : rounds_once {
+  template <class X, class I>
+  static constexpr auto losses(const X& x, const I& labels, const auto&... option) {
+    if constexpr (!has_label_a_row<X, I>) return mean<false>::trace(x);
+    else if constexpr (Options::has_weights) return weighted(x, labels, option...);
+    else return rows(Loss::log_probabilities(x, labels), labels, absent{}, option...);
   }
-  static constexpr auto trace(const auto& x, const auto& labels, const auto& weights, const auto& smoothing) { return rows(x, labels, weights, smoothing); }
 
  private:
   struct absent {};  // in place of the weights or of the smoothing
 
+  template <class X, class W>
+  static constexpr auto weighted(const X& x, const auto& labels, const W& weights, const auto&... smoothing) {
+    Loss::template has_weights<X, W>();
+    if constexpr (has_weight_a_class<X, W>) return rows(Loss::log_probabilities(x, labels), labels, weights, smoothing...);
+    else return mean<false>::trace(x);
+  }
+  static constexpr auto rows(const auto& x, const auto& labels, const auto& weights) { return rows(x, labels, weights, absent{}); }
   template <class X, class I, class W, class E>
   static constexpr auto rows(const X& x, const I& labels, [[maybe_unused]] const W& weights, [[maybe_unused]] const E& smoothing) {
     using reduction_type = typename Options::reduction_type;
@@ -134,51 +147,38 @@ struct class_losses {
 
 /// -log_probabilities[label] for each row.
 template <class Options>
-struct nll : rounds_once {
+struct nll : detail::class_losses<nll<Options>, Options> {
   static constexpr const char *name = "nll", *weights_name = "nll: class_weights";
-  template <class X, class I, class... O>
-  static constexpr auto trace(const X& log_probabilities, const I& labels, const O&... option) {
-    constexpr bool fits = detail::has_label_a_row<X, I>;
+  template <class X, class I>
+  static constexpr auto trace(const X& x, const I& labels, const auto&... option) {
     static_assert(is_index_v<I>, "tenure: nll: the labels must be class numbers of type int32 or int64");
-    static_assert(!is_index_v<I> || fits, "tenure: nll: needs one label for each row of log_probabilities, whose last axis is the classes");
-    if constexpr (!fits) {
-      return mean<false>::trace(log_probabilities);
-    } else if constexpr (Options::has_weights) {
-      constexpr bool are_weights = (detail::has_weight_a_class<X, O> && ...);
-      static_assert(are_weights, "tenure: nll: class_weights is not a vector with one floating number for each class");
-      if constexpr (!are_weights) return mean<false>::trace(log_probabilities);
-      else return detail::class_losses<nll, Options>::trace(log_probabilities, labels, option...);
-    } else {
-      return detail::class_losses<nll, Options>::trace(log_probabilities, labels, option...);
-    }
+    static_assert(!is_index_v<I> || detail::has_label_a_row<X, I>, "tenure: nll: needs one label for each row of log_probabilities, whose last axis is the classes");
+    return nll::losses(x, labels, option...);
   }
+  template <class X, class W>
+  static constexpr void has_weights() {
+    static_assert(detail::has_weight_a_class<X, W>, "tenure: nll: class_weights is not a vector with one floating number for each class");
+  }
+  static constexpr auto log_probabilities(const auto& x, const auto&) { return x; }
 };
 
 /// -log softmax(logits)[label] for each row.
 template <class Options>
-struct cross_entropy : rounds_once {
+struct cross_entropy : detail::class_losses<cross_entropy<Options>, Options> {
   static constexpr const char *name = "cross_entropy", *weights_name = "cross_entropy: class_weights";
-  template <class X, class I, class... O>
-  static constexpr auto trace(const X& logits, const I& labels, const O&... option) {
-    constexpr bool fits = detail::has_label_a_row<X, I>;
+  template <class X, class I>
+  static constexpr auto trace(const X& x, const I& labels, const auto&... option) {
     static_assert(is_index_v<I>, "tenure: cross_entropy: the labels must be class numbers of type int32 or int64");
-    static_assert(!is_index_v<I> || fits, "tenure: cross_entropy: needs one label for each row of logits, whose last axis is the classes");
-    if constexpr (!fits) return mean<false>::trace(logits);
-    else return weighted(logits, labels, option...);
+    static_assert(!is_index_v<I> || detail::has_label_a_row<X, I>, "tenure: cross_entropy: needs one label for each row of logits, whose last axis is the classes");
+    return cross_entropy::losses(x, labels, option...);
   }
+  template <class X, class W>
+  static constexpr void has_weights() {
+    static_assert(detail::has_weight_a_class<X, W>, "tenure: cross_entropy: class_weights is not a vector with one floating number for each class");
+  }
+  static constexpr auto log_probabilities(const auto& logits, const auto& labels) { return log_softmax<-1>::trace(of_rows_that_count(logits, labels)); }
 
  private:
-  template <class X, class I, class... O>
-  static constexpr auto weighted(const X& logits, const I& labels, const O&... option) {
-    if constexpr (Options::has_weights) {
-      constexpr bool are_weights = []<class W, class... E>(element_tag<W>, element_tag<E>...) { return detail::has_weight_a_class<X, W>; }(element_tag<O>{}...);
-      static_assert(are_weights, "tenure: cross_entropy: class_weights is not a vector with one floating number for each class");
-      if constexpr (!are_weights) return mean<false>::trace(logits);
-      else return detail::class_losses<cross_entropy, Options>::trace(log_softmax<-1>::trace(of_rows_that_count(logits, labels)), labels, option...);
-    } else {
-      return detail::class_losses<cross_entropy, Options>::trace(log_softmax<-1>::trace(of_rows_that_count(logits, labels)), labels, option...);
-    }
-  }
   /// The logits, with 0 in ignored rows: where ignored logits are NaN, the derivative of log_softmax is NaN, and 0 times NaN is NaN.
   template <class X, class I>
   static constexpr X of_rows_that_count(const X& logits, const I& labels) {
@@ -198,94 +198,63 @@ struct cross_entropy : rounds_once {
 /// Binary cross entropy of logits: log(1 + exp(x)) - x * target. For an infinite logit it is 0 where the target agrees (0 for
 /// -inf, 1 for inf), else inf.
 template <class Reduction>
-struct bce_with_logits : rounds_once {
+struct bce_with_logits : loss_of_pairs<bce_with_logits<Reduction>, Reduction> {
   template <class Prediction, class Target>
-  static constexpr bool pair() {
-    static_assert(detail::are_pairs<Prediction, Target>, "tenure: bce_with_logits: prediction and target have different shapes");
-    return detail::are_pairs<Prediction, Target>;
-  }
-  template <class X, class Y>
-  static constexpr auto trace(const X& x, const Y& target) {
-    if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) {
-      return mean<false>::trace(x);
-    } else {
-      // log(1 + exp(-|x|)) + x * (1 - target) where x > 0, so that large numbers do not cancel. At x = 0 the branch for negative x is chosen, so the
-      // derivative of -|x| is 1 there.
-      const auto zero = detail::number(x, 0), one = detail::number(x, 1), infinity = detail::number(x, __builtin_inf());
-      const auto positive = greater::trace(x, zero);
-      const auto weight = where::trace(positive, sub::trace(one, target), neg::trace(target));
-      const auto agrees_at_infinity = logical_and::trace(equal::trace(abs::trace(x), infinity), equal::trace(weight, zero));
-      const auto linear = mul::trace(where::trace(agrees_at_infinity, zero, x), weight);
-      return detail::reduced_losses<Reduction>(add::trace(softplus::trace(where::trace(positive, neg::trace(x), x)), linear));
-    }
+  static constexpr void has_pairs() { static_assert(detail::are_pairs<Prediction, Target>, "tenure: bce_with_logits: prediction and target have different shapes"); }
+  static constexpr auto losses(const auto& x, const auto& target) {
+    // log(1 + exp(-|x|)) + x * (1 - target) where x > 0, so that large numbers do not cancel. At x = 0 the branch for negative x is chosen, so the
+    // derivative of -|x| is 1 there.
+    const auto zero = detail::number(x, 0), one = detail::number(x, 1), infinity = detail::number(x, __builtin_inf());
+    const auto positive = greater::trace(x, zero);
+    const auto weight = where::trace(positive, sub::trace(one, target), neg::trace(target));
+    const auto agrees_at_infinity = logical_and::trace(equal::trace(abs::trace(x), infinity), equal::trace(weight, zero));
+    const auto linear = mul::trace(where::trace(agrees_at_infinity, zero, x), weight);
+    return add::trace(softplus::trace(where::trace(positive, neg::trace(x), x)), linear);
   }
 };
 
 /// Binary cross entropy of probabilities. Their logarithms are at least -100 (PyTorch's bound). At this bound the gradient is 0. PyTorch's
 /// gradient is up to 1e12 there.
 template <class Reduction>
-struct bce : rounds_once {
+struct bce : loss_of_pairs<bce<Reduction>, Reduction> {
   template <class Prediction, class Target>
-  static constexpr bool pair() {
-    static_assert(detail::are_pairs<Prediction, Target>, "tenure: bce: prediction and target have different shapes");
-    return detail::are_pairs<Prediction, Target>;
-  }
-  template <class X, class Y>
-  static constexpr auto trace(const X& x, const Y& target) {
-    if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) {
-      return mean<false>::trace(x);
-    } else {
-      const auto zero = detail::number(x, 0), one = detail::number(x, 1), least = detail::number(x, 3.720075976020836e-44);  // exp(-100)
-      // The value at the bound is -100 and not log(least): in float32 `least` is denormal, and in a flush_denormals scope it is 0. NaN stays NaN.
-      const auto logarithm = [&]<class Log>(Log, const auto& at_bound, const auto& p, const auto& inside) {
-        return where::trace(at_bound, detail::number(x, -100), Log::trace(where::trace(at_bound, inside, p)));
-      };
-      const auto of_x = logarithm(log{}, less_equal::trace(x, least), x, one);
-      // log1p(-x) and not log(1 - x), because 1 - x is 1 for a small x.
-      const auto of_rest = logarithm(log1p{}, greater_equal::trace(x, one), neg::trace(x), zero);
-      const auto likelihood = add::trace(mul::trace(target, of_x), mul::trace(sub::trace(one, target), of_rest));
-      return detail::reduced_losses<Reduction>(neg::trace(likelihood));
-    }
+  static constexpr void has_pairs() { static_assert(detail::are_pairs<Prediction, Target>, "tenure: bce: prediction and target have different shapes"); }
+  static constexpr auto losses(const auto& x, const auto& target) {
+    const auto zero = detail::number(x, 0), one = detail::number(x, 1), least = detail::number(x, 3.720075976020836e-44);  // exp(-100)
+    // The value at the bound is -100 and not log(least): in float32 `least` is denormal, and in a flush_denormals scope it is 0. NaN stays NaN.
+    const auto logarithm = [&]<class Log>(Log, const auto& at_bound, const auto& p, const auto& inside) {
+      return where::trace(at_bound, detail::number(x, -100), Log::trace(where::trace(at_bound, inside, p)));
+    };
+    const auto of_x = logarithm(log{}, less_equal::trace(x, least), x, one);
+    // log1p(-x) and not log(1 - x), because 1 - x is 1 for a small x.
+    const auto of_rest = logarithm(log1p{}, greater_equal::trace(x, one), neg::trace(x), zero);
+    const auto likelihood = add::trace(mul::trace(target, of_x), mul::trace(sub::trace(one, target), of_rest));
+    return neg::trace(likelihood);
   }
 };
 
 /// |x - y|. The gradient is 0 where x and y are equal, and NaN where their difference is NaN (PyTorch: 0).
 template <class Reduction>
-struct l1 : rounds_once {
+struct l1 : loss_of_pairs<l1<Reduction>, Reduction> {
   template <class Prediction, class Target>
-  static constexpr bool pair() {
-    static_assert(detail::are_pairs<Prediction, Target>, "tenure: l1: prediction and target have different shapes");
-    return detail::are_pairs<Prediction, Target>;
-  }
-  template <class X, class Y>
-  static constexpr auto trace(const X& x, const Y& y) {
-    if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) return mean<false>::trace(x);
-    else return detail::reduced_losses<Reduction>(abs::trace(sub::trace(x, y)));
-  }
+  static constexpr void has_pairs() { static_assert(detail::are_pairs<Prediction, Target>, "tenure: l1: prediction and target have different shapes"); }
+  static constexpr auto losses(const auto& x, const auto& y) { return abs::trace(sub::trace(x, y)); }
 };
 
 /// With d = |x - y|: d^2 / 2 up to delta, then delta * (d - delta / 2). The derivative of the second part is delta, also where d is
 /// infinite.
 template <class Reduction>
-struct huber : rounds_once {
+struct huber : loss_of_pairs<huber<Reduction>, Reduction> {
   template <class Prediction, class Target>
-  static constexpr bool pair() {
-    static_assert(detail::are_pairs<Prediction, Target>, "tenure: huber: prediction and target have different shapes");
-    return detail::are_pairs<Prediction, Target>;
-  }
-  template <class X, class Y, class D>
-  static constexpr auto trace(const X& x, const Y& y, const D& delta) {
-    if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) {
-      return mean<false>::trace(x);
-    } else {
-      const auto difference = sub::trace(x, y), distance = abs::trace(difference);
-      const auto half = detail::number(difference, 0.5);
-      const auto is_near = less_equal::trace(distance, delta);
-      const auto small = where::trace(is_near, difference, detail::number(difference, 0));  // else the gradient of a square could be 0 times infinity
-      const auto near = mul::trace(half, mul::trace(small, small));
-      const auto far = mul::trace(delta, sub::trace(distance, mul::trace(half, delta)));
-      return detail::reduced_losses<Reduction>(where::trace(is_near, near, far));
-    }
+  static constexpr void has_pairs() { static_assert(detail::are_pairs<Prediction, Target>, "tenure: huber: prediction and target have different shapes"); }
+  static constexpr auto losses(const auto& x, const auto& y, const auto& delta) {
+    const auto difference = sub::trace(x, y), distance = abs::trace(difference);
+    const auto half = detail::number(difference, 0.5);
+    const auto is_near = less_equal::trace(distance, delta);
+    const auto small = where::trace(is_near, difference, detail::number(difference, 0));  // else the gradient of a square could be 0 times infinity
+    const auto near = mul::trace(half, mul::trace(small, small));
+    const auto far = mul::trace(delta, sub::trace(distance, mul::trace(half, delta)));
+    return where::trace(is_near, near, far);
   }
 };
 

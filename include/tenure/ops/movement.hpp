@@ -8,11 +8,6 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-template <class S, int... A>
-struct permuted_shape {
-  static constexpr extents value{S::rank, {S::value[A]...}};
-};
-
 template <int... A>
 struct permute {
   template <int Axis, int Rank>
@@ -30,7 +25,7 @@ struct permute {
       std::int64_t axes = 0;
       int i = 0;
       ((axes = ir::pack_axis(axes, i++, axis_position<permute, S::rank, A>::value)), ...);
-      return traced<typename X::element_type, shape_from<permuted_shape<S, axis_position<permute, S::rank, A>::value...>>>{x.graph, permuted(x, axes).id};
+      return traced<typename X::element_type, shape_from<tenure::detail::permuted_shape<S, axis_position<permute, S::rank, A>::value...>>>{x.graph, permuted(x, axes).id};
     }
   }
 
@@ -41,17 +36,6 @@ struct permute {
     static_assert(!are_inside || holds, "tenure: permute: each axis must be named exactly once");
     return are_inside && holds;
   }
-};
-
-template <class S, int A, int B>
-struct swapped_shape {
-  static constexpr extents swap(extents s) {
-    const std::int64_t a = s[A];
-    s[A] = s[B];
-    s[B] = a;
-    return s;
-  }
-  static constexpr extents value = swap(S::value);
 };
 
 template <int A, int B>
@@ -67,7 +51,7 @@ struct transpose {
       constexpr int a = axis_position<transpose, S::rank, A>::value, b = axis_position<transpose, S::rank, B>::value;
       std::int64_t axes = 0;
       for (int i = 0; i < S::rank; ++i) axes = ir::pack_axis(axes, i, i == a ? b : i == b ? a : i);
-      return traced<typename X::element_type, shape_from<swapped_shape<S, a, b>>>{x.graph, permuted(x, axes).id};
+      return traced<typename X::element_type, shape_from<tenure::detail::transposed_shape<S, a, b>>>{x.graph, permuted(x, axes).id};
     } else {
       return x;
     }
@@ -214,21 +198,14 @@ struct stack {
   template <class S>
   struct unsqueezed {
     static constexpr int at = axis_position<stack, S::rank + 1, A>::value;
-    static constexpr extents with() {
-      extents s;
-      for (int i = 0; i <= S::rank; ++i) s.push_back(i < at ? S::value[i] : i == at ? 1 : S::value[i - 1]);
-      return s;
-    }
-    static constexpr extents value = with();
+    static constexpr extents value = tenure::detail::with_axis(S::value, at, 1);
   };
   template <class X, class...>
   static constexpr int at = unsqueezed<typename X::shape_type>::at;
   template <class X>
   static constexpr auto unsqueeze(const X& x) {
     using rule = unsqueezed<typename X::shape_type>;
-    extents to;
-    for (int i = 0; i < rule::value.rank; ++i) to.push_back(i < rule::at ? value(x).shape()[i] : i == rule::at ? 1 : value(x).shape()[i - 1]);
-    return traced<typename X::element_type, shape_from<rule>>{x.graph, reshape_to(x, to).id};
+    return traced<typename X::element_type, shape_from<rule>>{x.graph, reshape_to(x, tenure::detail::with_axis(value(x).shape(), rule::at, 1)).id};
   }
   template <class X, class Y>
   static constexpr bool have_equal_ranks = X::shape_type::rank == Y::shape_type::rank;

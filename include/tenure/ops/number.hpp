@@ -34,11 +34,14 @@ constexpr auto evaluated(Known known, X... x) {
   return r > most ? std::numeric_limits<T>::infinity() : r < -most ? -std::numeric_limits<T>::infinity() : static_cast<T>(r);
 }
 
-/// Operation::reference() for integers, where it is exact and its result an integer. For other numbers evaluated().
+/// Operation::reference() in the common type of the numbers, where it is exact.
+template <class Operation, class... X>
+constexpr auto exact(X... x) { return Operation::reference(static_cast<std::common_type_t<X...>>(x)...); }
+
+/// exact() for integers, whose result is an integer. For other numbers evaluated().
 template <class Operation, class Known, class... X>
 constexpr auto exact_or_evaluated(Known known, X... x) {
-  using T = std::common_type_t<X...>;
-  if constexpr (std::is_integral_v<T>) return Operation::reference(static_cast<T>(x)...);
+  if constexpr (std::is_integral_v<std::common_type_t<X...>>) return exact<Operation>(x...);
   else return evaluated<Operation>(known, x...);
 }
 
@@ -82,30 +85,10 @@ template <scalar X> constexpr auto trunc(X x) { return detail::exact_or_evaluate
 template <scalar X, scalar Y> constexpr auto fmod(X x, Y y) { return detail::exact_or_evaluated<ops::fmod>(math::constant::fmod, x, y); }
 template <scalar X, scalar Y> constexpr auto remainder(X x, Y y) { return detail::exact_or_evaluated<ops::remainder>(math::constant::remainder, x, y); }
 template <scalar X, scalar Y> constexpr auto floor_divide(X x, Y y) { return detail::exact_or_evaluated<ops::floor_divide>(math::constant::floor_divide, x, y); }
-template <scalar X, scalar Y>
-constexpr auto maximum(X x, Y y) {
-  using T = std::common_type_t<X, Y>;
-  const T a = static_cast<T>(x), b = static_cast<T>(y);
-  return a != a ? a : b != b ? b : a < b ? b : a;
-}
-template <scalar X, scalar Y>
-constexpr auto minimum(X x, Y y) {
-  using T = std::common_type_t<X, Y>;
-  const T a = static_cast<T>(x), b = static_cast<T>(y);
-  return a != a ? a : b != b ? b : b < a ? b : a;
-}
-template <scalar X, scalar Y>
-constexpr auto fmax(X x, Y y) {
-  using T = std::common_type_t<X, Y>;
-  const T a = static_cast<T>(x), b = static_cast<T>(y);
-  return a >= b || b != b ? a : b;
-}
-template <scalar X, scalar Y>
-constexpr auto fmin(X x, Y y) {
-  using T = std::common_type_t<X, Y>;
-  const T a = static_cast<T>(x), b = static_cast<T>(y);
-  return a <= b || b != b ? a : b;
-}
+template <scalar X, scalar Y> constexpr auto maximum(X x, Y y) { return detail::exact<ops::maximum>(x, y); }
+template <scalar X, scalar Y> constexpr auto minimum(X x, Y y) { return detail::exact<ops::minimum>(x, y); }
+template <scalar X, scalar Y> constexpr auto fmax(X x, Y y) { return detail::exact<ops::fmax>(x, y); }
+template <scalar X, scalar Y> constexpr auto fmin(X x, Y y) { return detail::exact<ops::fmin>(x, y); }
 template <scalar X, scalar L, scalar H> constexpr auto clamp(X x, L lo, H hi) { return minimum(maximum(x, lo), hi); }
 template <scalar X, scalar L> constexpr auto clamp_min(X x, L lo) { return maximum(x, lo); }
 template <scalar X, scalar H> constexpr auto clamp_max(X x, H hi) { return minimum(x, hi); }

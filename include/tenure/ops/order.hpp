@@ -70,29 +70,25 @@ constexpr bool are_topk_options() {
 }
 }  // namespace detail
 
-template <int A, bool Falls>
-struct argsort {
-  template <int Axis, int Rank>
-  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: argsort: the axis lies outside the tensor's rank"); }
-  template <class X>
-  static constexpr auto trace(const X& x) {
-    using result = traced<std::int64_t, typename X::shape_type>;
-    if constexpr (!detail::is_sortable<X>()) return result{x.graph, cast_to(x, dtype::int64).id};
-    else return result{x.graph, detail::order_along(x, axis_position<argsort, X::shape_type::rank, A>::value, Falls).id};
-  }
-};
-
-template <int A, bool Falls>
+/// The elements in order, or their positions.
+template <int A, bool Falls, bool Positions>
 struct sort {
   template <int Axis, int Rank>
-  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: sort: the axis lies outside the tensor's rank"); }
+  static constexpr void has_axis() {
+    constexpr bool is_inside = -Rank <= Axis && Axis < Rank;
+    static_assert(is_inside || Positions, "tenure: sort: the axis lies outside the tensor's rank");
+    static_assert(is_inside || !Positions, "tenure: argsort: the axis lies outside the tensor's rank");
+  }
   template <class X>
   static constexpr auto trace(const X& x) {
+    using result = traced<std::conditional_t<Positions, std::int64_t, typename X::element_type>, typename X::shape_type>;
     if constexpr (!detail::is_sortable<X>()) {
-      return x;
+      return result{x.graph, cast_to(x, dtype_v<typename result::element_type>).id};
     } else {
       constexpr int at = axis_position<sort, X::shape_type::rank, A>::value;
-      return X{x.graph, detail::taken_along(x, detail::order_along(x, at, Falls), at, "sort", true).id};
+      const value order = detail::order_along(x, at, Falls);
+      if constexpr (Positions) return result{x.graph, order.id};
+      else return result{x.graph, detail::taken_along(x, order, at, "sort", true).id};
     }
   }
 };
@@ -241,14 +237,14 @@ struct quantile : detail::of_order<quantile<Keep, A...>, Keep, A...> {
 template <operand_or_scalar X, class... Option>
 constexpr auto sort(const X& x, const Option&...) {
   using options = ops::detail::order_options<descending_t, Option...>;
-  if constexpr (!ops::detail::are_sort_options<options>()) return apply<ops::sort<-1, false>>(x);
-  else return apply<ops::sort<options::at, options::has_flag>>(x);
+  if constexpr (!ops::detail::are_sort_options<options>()) return apply<ops::sort<-1, false, false>>(x);
+  else return apply<ops::sort<options::at, options::has_flag, false>>(x);
 }
 template <operand_or_scalar X, class... Option>
 constexpr auto argsort(const X& x, const Option&...) {
   using options = ops::detail::order_options<descending_t, Option...>;
-  if constexpr (!ops::detail::are_sort_options<options>()) return apply<ops::argsort<-1, false>>(x);
-  else return apply<ops::argsort<options::at, options::has_flag>>(x);
+  if constexpr (!ops::detail::are_sort_options<options>()) return apply<ops::sort<-1, false, true>>(x);
+  else return apply<ops::sort<options::at, options::has_flag, true>>(x);
 }
 /// topk gives the K largest elements along axis<A>, by default the last one, in descending order; with tn::smallest, the K smallest in ascending
 /// order. argtopk gives their positions. Equal elements, NaN and gradients: as sort. Errors: an axis with fewer elements does not compile, or throws

@@ -102,6 +102,12 @@ struct pointwise {
   }
 };
 
+/// The base of an operation whose derivative is 0 everywhere.
+template <class Op, int Arity, typing Typing>
+struct piecewise_constant : pointwise<Op, Arity, Typing> {
+  template <class V> static constexpr V derivative(int, V g, auto...) { return g.like(0); }
+};
+
 /// The base of an operation that calls pointwise operations in `compose`. It checks first that the shapes broadcast, so that a message names the
 /// operation that the user called and not one inside `compose`.
 template <class Op>

@@ -38,35 +38,21 @@ using lane_bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_
 }  // namespace detail
 
 /// The word of 32 bits with the halves high and low, in the bits of an element.
-struct random_word : pointwise<random_word, 2, typing::arithmetic> {
+struct random_word : piecewise_constant<random_word, 2, typing::arithmetic> {
   static constexpr const char* name = "random_word";
-  template <std::int64_t, std::int64_t>
-  static constexpr void agree() {}
-  template <class P>
-  static TENURE_KERNEL_LAYER P evaluate(P high, P low) {
-    return math::random_word(high, low);
-  }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P high, P low) { return math::random_word(high, low); }
   template <class T>
   static T reference(T high, T low) {
     const auto word = static_cast<std::uint32_t>(static_cast<std::int64_t>(high)) << 16 |
                       (static_cast<std::uint32_t>(static_cast<std::int64_t>(low)) & 0xffffu);
     return std::bit_cast<T>(detail::lane_bits<T>{word});
   }
-  template <class V>
-  static constexpr V derivative(int, V g, V, V, V) {
-    return g.like(0);
-  }
 };
 
 /// As many random bits as an element has, from a position (a number) and the two words of a key (bits).
-struct random_bits : pointwise<random_bits, 3, typing::arithmetic> {
+struct random_bits : piecewise_constant<random_bits, 3, typing::arithmetic> {
   static constexpr const char* name = "random_bits";
-  template <std::int64_t, std::int64_t>
-  static constexpr void agree() {}
-  template <class P>
-  static TENURE_KERNEL_LAYER P evaluate(P position, P first, P second) {
-    return math::random_bits(position, first, second);
-  }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P position, P first, P second) { return math::random_bits(position, first, second); }
   template <class T>
   static T reference(T position, T first, T second) {
     const auto at = static_cast<std::uint64_t>(static_cast<std::int64_t>(position));
@@ -75,46 +61,28 @@ struct random_bits : pointwise<random_bits, 3, typing::arithmetic> {
                                                 static_cast<std::uint32_t>(at));
     return std::bit_cast<T>(static_cast<detail::lane_bits<T>>(sizeof(T) == 8 ? both : both ^ both >> 32));
   }
-  template <class V>
-  static constexpr V derivative(int, V g, V, V, V, V) {
-    return g.like(0);
-  }
 };
 
 /// A number in [0, 1) from bits: a multiple of 2^-23 (float64: 2^-52).
-struct random_unit : pointwise<random_unit, 1, typing::floating> {
+struct random_unit : piecewise_constant<random_unit, 1, typing::floating> {
   static constexpr const char* name = "random_unit";
-  template <class P>
-  static TENURE_KERNEL_LAYER P evaluate(P bits) {
-    return math::random_unit(bits);
-  }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P bits) { return math::random_unit(bits); }
   template <class T>
   static T reference(T bits) {
     constexpr int digits = std::numeric_limits<T>::digits - 1, unused = static_cast<int>(8 * sizeof(T)) - digits;
     return static_cast<T>(std::bit_cast<detail::lane_bits<T>>(bits) >> unused) / static_cast<T>(std::uint64_t{1} << digits);
   }
-  template <class V>
-  static constexpr V derivative(int, V g, V, V) {
-    return g.like(0);
-  }
 };
 
 /// A number with the standard normal distribution from bits.
-struct random_normal : pointwise<random_normal, 1, typing::floating> {
+struct random_normal : piecewise_constant<random_normal, 1, typing::floating> {
   static constexpr const char* name = "random_normal";
-  template <class P>
-  static TENURE_KERNEL_LAYER P evaluate(P bits) {
-    return math::random_normal(bits);
-  }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P bits) { return math::random_normal(bits); }
   template <class T>
   static T reference(T bits) {
     const T x = 2 * random_unit::reference(bits) - 1 + std::numeric_limits<T>::epsilon() / 2;
     const double tail = tenure::detail::normal_quantile((1 - std::fabs(static_cast<double>(x))) / 2);
     return static_cast<T>(x < 0 ? tail : -tail);
-  }
-  template <class V>
-  static constexpr V derivative(int, V g, V, V) {
-    return g.like(0);
   }
 };
 

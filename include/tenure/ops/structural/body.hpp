@@ -7,21 +7,15 @@
 
 namespace TENURE_NAMESPACE::ops::nodes {
 
-struct tuple : structural<ir::opcode::tuple, any_arity, lowering::operands> {
+struct tuple : handing_on<ir::opcode::tuple, any_arity, lowering::operands> {
   static constexpr const char* name = "tuple";
-  template <class V>
-  static constexpr V pull(V, int, V g) { return g; }
-  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     for (int k = 1; k < c.self().arity; ++k) c.expect(c.operand(k).op != ir::opcode::tuple, "only the first operand of a tuple can be a tuple", k);
   }
 };
 
-struct control_flow : structural<ir::opcode::control_flow, 1, lowering::step, attributes::control_flow> {
+struct control_flow : handing_on<ir::opcode::control_flow, 1, lowering::step, attributes::control_flow> {
   static constexpr const char* name = "control-flow operation";
-  template <class V>
-  static constexpr V pull(V, int, V g) { return g; }
-  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     using type = ir::port_group::type;
     const ir::graph_view& g = c.graph;
@@ -61,11 +55,8 @@ struct control_flow : structural<ir::opcode::control_flow, 1, lowering::step, at
   }
 };
 
-struct result : structural<ir::opcode::result, 1, lowering::result, attributes::position> {
+struct result : handing_on<ir::opcode::result, 1, lowering::result, attributes::position> {
   static constexpr const char* name = "result";
-  template <class V>
-  static constexpr V pull(V, int, V g) { return g; }
-  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     c.expect(c.operand(0).op == ir::opcode::control_flow, "a result of no control-flow operation", c.self().in[0]);
     if (!c.found.ok()) return;

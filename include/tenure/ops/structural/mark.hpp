@@ -28,10 +28,7 @@ constexpr value stopped(value x) {
 namespace nodes {
 /// The value of its operand, marked for derivatives or for the plan.
 template <ir::opcode Code, lowering Lowers>
-struct marked : structural<Code, 1, Lowers> {
-  template <class V>
-  static constexpr V pull(V, int, V g) { return g; }
-  static constexpr value batch(const auto& b) { return b.same_node(); }
+struct marked : handing_on<Code, 1, Lowers> {
   static constexpr void verify(rule_check& c) {
     c.same_type(0);
     c.same_shape(0);
@@ -54,14 +51,11 @@ constexpr value instead_of(value y, value x) {
 
 namespace nodes {
 /// The value of its first operand, with the derivatives of the second. The pass `algebra` removes it.
-struct instead : structural<ir::opcode::instead, 2, lowering::none> {
+struct instead : handing_on<ir::opcode::instead, 2, lowering::none> {
   static constexpr const char* name = "instead";
   static constexpr bool flows_to(int i) { return i == 1; }
   template <class V>
-  static constexpr V pull(V, int, V g) { return g; }
-  template <class V>
   static constexpr V push(V, const V* tangents) { return tangents[1]; }
-  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     for (int k = 0; k < 2; ++k) {
       c.same_type(k);

@@ -198,4 +198,12 @@ struct structural {
   }
 };
 
+/// The base of an operation that only hands values on, or has no operands: each operand gets the cotangent of the result, and a batch has the same node.
+template <ir::opcode Code, int Arity, lowering Lowers, attributes Shows = attributes::none>
+struct handing_on : structural<Code, Arity, Lowers, Shows> {
+  template <class V>
+  static constexpr V pull(V, int, V g) { return g; }
+  static constexpr value batch(const auto& b) { return b.same_node(); }
+};
+
 }  // namespace tenure::ops

@@ -7,19 +7,13 @@
 namespace TENURE_NAMESPACE::ops {
 
 namespace nodes {
-struct input : structural<ir::opcode::input, 0, lowering::source, attributes::argument> {
+struct input : handing_on<ir::opcode::input, 0, lowering::source, attributes::argument> {
   static constexpr const char* name = "input";
-  template <class V>
-  static constexpr V pull(V, int, V g) { return g; }
-  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) { c.expect(c.self().attr >= 0 && c.self().attr < c.graph.input_count, "no such argument", c.self().attr, c.graph.input_count); }
 };
 
-struct constant : structural<ir::opcode::constant, 0, lowering::source, attributes::number> {
+struct constant : handing_on<ir::opcode::constant, 0, lowering::source, attributes::number> {
   static constexpr const char* name = "constant";
-  template <class V>
-  static constexpr V pull(V, int, V g) { return g; }
-  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check&) {}
 };
 }  // namespace nodes
@@ -38,12 +32,9 @@ constexpr value counting(ir::builder& g, dtype type, std::int16_t shape, int axi
 }
 
 namespace nodes {
-struct iota : structural<ir::opcode::iota, 0, lowering::source, attributes::axis> {
+struct iota : handing_on<ir::opcode::iota, 0, lowering::source, attributes::axis> {
   static constexpr const char* name = "iota";
   static constexpr bool computes = true;
-  template <class V>
-  static constexpr V pull(V, int, V g) { return g; }
-  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) { c.axis_in(c.self().attr, c.shape()); }
 };
 }  // namespace nodes
@@ -56,12 +47,9 @@ constexpr value number_of_extent(ir::builder& g, dtype type, std::int64_t extent
 }
 
 namespace nodes {
-struct extent : structural<ir::opcode::extent, 0, lowering::source, attributes::extent> {
+struct extent : handing_on<ir::opcode::extent, 0, lowering::source, attributes::extent> {
   static constexpr const char* name = "extent";
   static constexpr bool computes = true;
-  template <class V>
-  static constexpr V pull(V, int, V g) { return g; }
-  static constexpr value batch(const auto& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) { c.expect(c.is_extent(c.self().attr), "an extent is no symbol", c.self().attr, c.graph.symbol_count); }
 };
 }  // namespace nodes
