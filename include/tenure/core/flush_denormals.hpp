@@ -3,7 +3,7 @@
 // it, also if an exception ends it. Cost: some nanoseconds. On processors other than x86 with SSE and AArch64 it does nothing.
 #pragma once
 
-#include <tenure/core/config.hpp>
+#include <tenure/core/not_copied.hpp>
 
 #include <cstdint>
 
@@ -56,13 +56,11 @@ class float_mode {
 };
 
 /// A scope in which this thread computes in `mode`.
-class [[nodiscard]] float_mode_scope {
+class [[nodiscard]] float_mode_scope : not_copied {
  public:
   explicit float_mode_scope(float_mode::word mode) : outer_(float_mode::read()), differs_(mode != outer_) {
     if (differs_) float_mode::write(mode);
   }
-  float_mode_scope(const float_mode_scope&) = delete;
-  float_mode_scope& operator=(const float_mode_scope&) = delete;
   ~float_mode_scope() {
     if (differs_) float_mode::write(outer_);
   }

@@ -81,11 +81,8 @@ inline void start_statements(MPI_Comm of, const statement& own, std::vector<stat
 
 /// The messages of one agreement. At the end each rank knows the smallest and the largest signature of all ranks. In round k a rank sends what it
 /// knows to the rank at distance 2^k. A minimum or maximum may take a rank twice, so any number of ranks is possible.
-class agreement {
+class agreement : tenure::detail::not_copied {
  public:
-  agreement() = default;
-  agreement(const agreement&) = delete;
-  agreement& operator=(const agreement&) = delete;
   ~agreement() {
     if (is_under_way_) MPI_Waitall(2, requests_, MPI_STATUSES_IGNORE);
   }
@@ -218,7 +215,7 @@ auto relied_on(const group& g, const char* call, auto run) {
 /// The messages of a rank that leaves: its part of the next agreement and of the report, sent at once. They make that agreement fail, so this rank
 /// need not know what the other ranks say. MPI moves messages mostly while the program calls MPI, and the report has several rounds. So a rank that
 /// leaves and then computes for an hour lets the others wait for an hour.
-class departure {
+class departure : tenure::detail::not_copied {
  public:
   explicit departure(const group& g) : communicator_(g.communicator()), all_(static_cast<std::size_t>(g.size())) {
     const int rounds = round_count(g.size());
@@ -233,8 +230,6 @@ class departure {
     }
     start_statements(communicator_, own_, all_, *next);
   }
-  departure(const departure&) = delete;
-  departure& operator=(const departure&) = delete;
 
   /// Whether the exchange with the other ranks has ended. If so, frees the communicator.
   bool has_ended() {

@@ -55,11 +55,8 @@ combine_function combine_of(dtype type, Operation = {}) {
   return visit_dtype(type, []<class T>(element_tag<T>) -> combine_function { return combine_elements<T, Operation>; });
 }
 
-class exchange {
+class exchange : tenure::detail::not_copied {
  public:
-  exchange() = default;
-  exchange(const exchange&) = delete;
-  exchange& operator=(const exchange&) = delete;
   ~exchange() {
     if (is_under_way_) MPI_Waitall(2, requests_, MPI_STATUSES_IGNORE);
   }

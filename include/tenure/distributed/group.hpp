@@ -22,6 +22,7 @@
 #include <mpi.h>
 
 #include <tenure/core/error.hpp>
+#include <tenure/core/not_copied.hpp>
 
 namespace TENURE_NAMESPACE::mpi {
 
@@ -52,7 +53,7 @@ void free_left_groups();
 }  // namespace detail
 
 /// All processes of a job (`mpirun -n 4 program`), or those of a communicator. A group belongs to the thread that made it.
-class group {
+class group : tenure::detail::not_copied {
  public:
   group() : is_owner_(!detail::is_initialized()) {
     int given = 0;
@@ -61,8 +62,6 @@ class group {
   }
   /// The processes of the communicator `of`, after the program has initialized MPI. Every one of these processes makes the group.
   explicit group(MPI_Comm of) { join(of); }
-  group(const group&) = delete;
-  group& operator=(const group&) = delete;
   ~group() {
     if (has_ended_ || size_ == 1) MPI_Comm_free(&communicator_);
     else detail::leave(*this);

@@ -30,10 +30,7 @@ inline void check(ncclResult_t result, const char* call) {
 }
 
 /// The NCCL communicator. As a base of the group it is destroyed after MPI has told the others that this rank leaves: NCCL may wait for them.
-struct connection {
-  connection() = default;
-  connection(const connection&) = delete;
-  connection& operator=(const connection&) = delete;
+struct connection : private tenure::detail::not_copied {
   ~connection() {
     if (handle == nullptr) return;
     if (is_broken) ncclCommAbort(handle);
@@ -57,10 +54,8 @@ struct connection {
 
 /// Runs f. The NCCL calls of f become one operation.
 void together(auto f) {
-  struct calls {
+  struct calls : private tenure::detail::not_copied {
     calls() { check(ncclGroupStart(), "ncclGroupStart"); }
-    calls(const calls&) = delete;
-    calls& operator=(const calls&) = delete;
     ~calls() {
       if (!have_ended) ncclGroupEnd();
     }

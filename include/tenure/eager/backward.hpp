@@ -100,11 +100,8 @@ class newest_first {
 /// The state of one backward(): a list of the accumulators that it holds. First come the nodes that the roots reach, newest first, and then the
 /// leaves that get a cotangent. Only one backward() at a time holds an accumulator: the one that has set `held_by` from null. No other backward()
 /// reads or writes the data of the accumulator meanwhile.
-class backward_queue {
+class backward_queue : not_copied {
  public:
-  backward_queue() = default;
-  backward_queue(const backward_queue&) = delete;
-  backward_queue& operator=(const backward_queue&) = delete;
   /// Undoes everything that was not committed.
   ~backward_queue() {
     while (!waiting_.empty()) undo(*accumulator_handle::adopt(waiting_.pop()));
@@ -181,37 +178,28 @@ class backward_queue {
   static void add_to_gradient(gradient_accumulator& accumulator, std::exception_ptr& refused) noexcept {
     if (!accumulator.grad) {
       accumulator.grad = std::move(accumulator.arriving);
-    } else {
-      accumulator.grad.bump();
-      accumulator.is_zeroed = false;
-      if (accumulator.device == nullptr) accumulate(accumulator.type, accumulator.grad, accumulator.arriving, count(accumulator.shape));
-      else add_on_device(accumulator, refused);
-      accumulator.arriving = {};
+      return;
     }
-  }
-  static void add_on_device(gradient_accumulator& accumulator, std::exception_ptr& refused) noexcept {
+    accumulator.grad.bump();
+    accumulator.is_zeroed = false;
     try {
       accumulate(accumulator, accumulator.grad, accumulator.arriving);
-    } catch (...) {
+    } catch (...) {  // only a device refuses
       refused = std::current_exception();
     }
+    accumulator.arriving = {};
   }
   static void undo(gradient_accumulator& accumulator) noexcept {
     accumulator.arriving = {};
     if (accumulator.is_overwritten) {
-      if (accumulator.device == nullptr) std::memset(accumulator.grad.data(), 0, accumulator.grad.bytes());
-      else clear_on_device(accumulator);
+      try {
+        clear_gradient(accumulator, accumulator.grad);
+      } catch (...) {
+        accumulator.grad = {};  // the gradient is removed, because it may be partly written
+      }
       accumulator.is_zeroed = true;
     }
     let_go(accumulator);
-  }
-
-  static void clear_on_device(gradient_accumulator& accumulator) noexcept {
-    try {
-      clear_gradient(accumulator, accumulator.grad);
-    } catch (...) {
-      accumulator.grad = {};  // the gradient is removed, because it may be partly written
-    }
   }
 
   newest_first waiting_;

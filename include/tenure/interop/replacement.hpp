@@ -13,6 +13,7 @@
 
 #include <span>
 
+#include <tenure/core/not_copied.hpp>
 #include <tenure/interop/file.hpp>
 
 namespace TENURE_NAMESPACE::interop::detail {
@@ -55,7 +56,7 @@ class descriptor {
 };
 
 /// A new file that replaces `target` in one step in commit(). Before commit() `target` is unchanged.
-class replacement {
+class replacement : tenure::detail::not_copied {
  public:
   replacement(const std::filesystem::path& target, place where) : where_(std::move(where)) {
     namespace fs = std::filesystem;
@@ -71,8 +72,6 @@ class replacement {
     if (fs::exists(status)) fs::permissions(part(number_), status.permissions(), error);
   }
 
-  replacement(const replacement&) = delete;
-  replacement& operator=(const replacement&) = delete;
   ~replacement() {
     if (!committed_) ::unlink(part(number_).c_str());  // while the lock is held: then nobody else removes it, or makes one of this name
   }

@@ -11,6 +11,7 @@
 
 #include "../core/atomic.hpp"
 #include "../core/dtype.hpp"
+#include "../core/not_copied.hpp"
 #include "../core/shape.hpp"
 #include "../storage/block.hpp"
 
@@ -24,12 +25,10 @@ inline std::uint64_t next_sequence() noexcept {
 struct device_operations;
 class backward_queue;
 
-class gradient_accumulator {
+class gradient_accumulator : not_copied {
  public:
   gradient_accumulator(dtype element_type, const extents& of, const device_operations* where = nullptr) noexcept
       : type(element_type), shape(of), device(where), sequence(next_sequence()) {}
-  gradient_accumulator(const gradient_accumulator&) = delete;
-  gradient_accumulator& operator=(const gradient_accumulator&) = delete;
   virtual ~gradient_accumulator() = default;
 
   /// Throws ownership_error if a value that propagate() reads was freed or overwritten. It also adds the accumulators of its operands to
@@ -110,7 +109,6 @@ class accumulator_handle {
     h.accumulator_ = s;
     return h;
   }
-  bool is_shared() const { return accumulator_->references_.load_acquire() > 1; }
 
  private:
   void keep() noexcept {

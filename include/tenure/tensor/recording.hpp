@@ -2,7 +2,7 @@
 // Whether what this thread computes from tracked tensors gets a history: not inside no_grad.
 #pragma once
 
-#include "../core/config.hpp"
+#include "../core/not_copied.hpp"
 
 namespace TENURE_NAMESPACE::detail {
 
@@ -13,10 +13,8 @@ inline int& recording_pauses() noexcept {
 }
 inline bool is_recording() noexcept { return recording_pauses() == 0; }
 
-struct recording_pause {
+struct recording_pause : private not_copied {
   recording_pause() noexcept { ++recording_pauses(); }
-  recording_pause(const recording_pause&) = delete;
-  recording_pause& operator=(const recording_pause&) = delete;
   ~recording_pause() { --recording_pauses(); }
 };
 

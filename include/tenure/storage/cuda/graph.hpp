@@ -12,11 +12,8 @@ namespace TENURE_NAMESPACE::cuda_detail {
 /// A CUDA graph: a recorded sequence of launches that is launched again as a whole. Law: launch() does the work that f() in
 /// record(f) gave to the current stream, on the same addresses. Cost: launch() is one call of the driver; record() costs the call
 /// of f() and, if the new graph has another structure than the last, its instantiation.
-class graph {
+class graph : detail::not_copied {
  public:
-  graph() = default;
-  graph(const graph&) = delete;
-  graph& operator=(const graph&) = delete;
   ~graph() {
     if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
     if (stream_ != nullptr) cudaStreamDestroy(stream_);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../../core/atomic.hpp"
+#include "../../core/not_copied.hpp"
 #include "../block.hpp"
 
 namespace TENURE_NAMESPACE::cuda_detail {
@@ -17,21 +18,16 @@ namespace TENURE_NAMESPACE::cuda_detail {
 using stream_t = cudaStream_t;
 
 /// A mutex. It is not std::mutex, because that header takes nvcc 0.2 s.
-class mutex {
+class mutex : detail::not_copied {
  public:
-  mutex() = default;
-  mutex(const mutex&) = delete;
-  mutex& operator=(const mutex&) = delete;
 
  private:
   friend class lock;
   pthread_mutex_t handle_ = PTHREAD_MUTEX_INITIALIZER;
 };
-class lock {
+class lock : detail::not_copied {
  public:
   explicit lock(mutex& m) : of_(m) { pthread_mutex_lock(&of_.handle_); }
-  lock(const lock&) = delete;
-  lock& operator=(const lock&) = delete;
   ~lock() { pthread_mutex_unlock(&of_.handle_); }
 
  private:
@@ -61,10 +57,8 @@ inline stream_t running_stream() {
 /// behind all that it gave before, and behind what earlier threads of its lane gave.
 struct lane {
   static constexpr int count = 64, shared = count - 1;
-  struct thread {
+  struct thread : private detail::not_copied {
     thread();
-    thread(const thread&) = delete;
-    thread& operator=(const thread&) = delete;
     ~thread();
     int in;
     stream_t last = nullptr;

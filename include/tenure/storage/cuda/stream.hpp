@@ -29,11 +29,9 @@ inline void check(cudaError_t result, const char* call) {
   if (result != cudaSuccess) [[unlikely]] fail(result, call);
 }
 
-class event {
+class event : detail::not_copied {
  public:
   event() { check(cudaEventCreateWithFlags(&handle_, cudaEventDisableTiming), "cudaEventCreate"); }
-  event(const event&) = delete;
-  event& operator=(const event&) = delete;
   ~event() { cudaEventDestroy(handle_); }
 
   void record(stream_t s) { check(cudaEventRecord(handle_, s), "cudaEventRecord"); }
@@ -57,14 +55,12 @@ inline void order(stream_t first, stream_t second) {
 /// on the stream of another library that is given to the constructor: { tn::cuda_stream here; step(w, x); }. Law: work in the
 /// scope starts after all work given to the enclosing scope before, and later work of the enclosing scope starts after all work
 /// of this scope. So a tensor can be used in every scope of the thread that made it. The constructor throws cuda_error.
-class cuda_stream {
+class cuda_stream : detail::not_copied {
  public:
   /// Opens a scope with a new stream.
   cuda_stream() : owned_(), scope_{owned_.handle, cuda_detail::innermost} { open(); }
   /// Opens a scope with the stream of another library, which must outlive the scope.
   explicit cuda_stream(cudaStream_t theirs) : owned_(nullptr), scope_{theirs, cuda_detail::innermost} { open(); }
-  cuda_stream(const cuda_stream&) = delete;
-  cuda_stream& operator=(const cuda_stream&) = delete;
   ~cuda_stream() {
     cuda_detail::innermost = scope_.outer;
     try {
@@ -81,12 +77,10 @@ class cuda_stream {
   void synchronize() const { cuda_detail::check(cudaStreamSynchronize(scope_.stream), "cudaStreamSynchronize"); }
 
  private:
-  struct owned {
+  struct owned : private detail::not_copied {
     // A non-blocking stream: it is ordered with the default stream only as the law above says.
     owned() { cuda_detail::check(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "cudaStreamCreate"); }
     explicit owned(std::nullptr_t) {}
-    owned(const owned&) = delete;
-    owned& operator=(const owned&) = delete;
     ~owned() {
       if (handle != nullptr) cudaStreamDestroy(handle);  // CUDA frees the stream after its work is done
     }

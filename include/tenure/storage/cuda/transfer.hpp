@@ -62,10 +62,7 @@ class staging {
 
   /// The stagings of a thread, the last used one first. When the thread ends, other threads take them over, with the transfers that are not done yet.
   /// They are never destroyed, because the driver may be shut down before the end of the process.
-  struct kept {
-    kept() = default;
-    kept(const kept&) = delete;
-    kept& operator=(const kept&) = delete;
+  struct kept : private detail::not_copied {
     ~kept() {
       for (staging* const s : mine)
         if (s != nullptr) s->hand_back();
@@ -144,7 +141,7 @@ class staging {
 
 /// Pinned memory of this thread, through which the host reads a few bytes that it must know before it gives more work to the device: the
 /// condition of a loop, or an index that a check has refused.
-class answer {
+class answer : detail::not_copied {
  public:
   static constexpr std::size_t max_bytes = 64;
 
@@ -159,8 +156,6 @@ class answer {
     std::memcpy(to, pinned_, bytes);
   }
 
-  answer(const answer&) = delete;
-  answer& operator=(const answer&) = delete;
   ~answer() { cudaFreeHost(pinned_); }
 
  private:
