@@ -104,12 +104,6 @@ extents dlpack_extents(const dlpack::tensor_view& v) {
   return s;
 }
 
-template <class M>
-struct dlpack_deleter {
-  M* managed;
-  void operator()() const noexcept { dlpack::let_go{}(managed); }
-};
-
 }  // namespace detail
 
 /// Shares the memory of a constant on the host. It is read-only if x is const or read-only. A writable export raises the version
@@ -183,7 +177,7 @@ auto from_dlpack(M* m) {
       throw ownership_error("tenure: from_dlpack: byte_offset " + std::to_string(v.byte_offset) + " reaches beyond any memory");
     // Nothing is added to a null pointer: it is refused, or stands for no elements.
     auto* const first = v.data == nullptr ? nullptr : reinterpret_cast<T*>(static_cast<std::byte*>(v.data) + v.byte_offset);
-    return detail::borrow<Shape>(first, s, strides, [m](void* data, std::size_t bytes) { return detail::borrow_storage(data, bytes, detail::dlpack_deleter<M>{m}); });
+    return detail::borrow<Shape>(first, s, strides, [m](void* data, std::size_t bytes) { return detail::borrow_storage(data, bytes, [m]() noexcept { dlpack::let_go{}(m); }); });
   }
 }
 template <class T, any_shape Shape, dlpack::managed M>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Stochastic gradient descent with momentum and weight decay, as PyTorch's SGD without dampening:
-// g += weight_decay * p; v = momentum * v + g; p -= learning_rate * v.
+// Stochastic gradient descent with momentum and weight decay.
 #pragma once
 
 #include <array>

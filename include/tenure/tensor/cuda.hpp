@@ -61,40 +61,34 @@ struct axes {
   }
 };
 
+/// Calls write(t, f) with the offsets of element i in both layouts.
+template <class Write>
+struct at_each_element {
+  axes where;
+  Write write;
+  TENURE_KERNEL void operator()(std::int64_t i) const {
+    std::int64_t t, f;
+    where.offsets(i, t, f);
+    write(t, f);
+  }
+};
 template <class T, class U>
 struct copy_element {
-  axes where;
   T* to;
   const U* from;
-  TENURE_KERNEL void operator()(std::int64_t i) const {
-    std::int64_t t, f;
-    where.offsets(i, t, f);
-    to[t] = number::convert<T>(from[f]);
-  }
+  TENURE_KERNEL void operator()(std::int64_t t, std::int64_t f) const { to[t] = number::convert<T>(from[f]); }
 };
-
 template <class T>
 struct fill_element {
-  axes where;
   T* to;
   T value;
-  TENURE_KERNEL void operator()(std::int64_t i) const {
-    std::int64_t t, f;
-    where.offsets(i, t, f);
-    to[t] = value;
-  }
+  TENURE_KERNEL void operator()(std::int64_t t, std::int64_t) const { to[t] = value; }
 };
-
 template <class T>
 struct add_element {
-  axes where;
   T* to;
   const T* from;
-  TENURE_KERNEL void operator()(std::int64_t i) const {
-    std::int64_t t, f;
-    where.offsets(i, t, f);
-    to[t] += from[f];
-  }
+  TENURE_KERNEL void operator()(std::int64_t t, std::int64_t f) const { to[t] += from[f]; }
 };
 
 }  // namespace cuda_detail
@@ -115,15 +109,15 @@ struct detail::device_memory<cuda_device> {
         return cuda_detail::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda_detail::current_stream()), "cudaMemcpyAsync");
       }
     }
-    cuda_detail::launch(n, cuda_detail::copy_element<T, U>{{shape, to_strides, from_strides}, to, from}, "copy_");
+    cuda_detail::launch(n, cuda_detail::at_each_element<cuda_detail::copy_element<T, U>>{{shape, to_strides, from_strides}, {to, from}}, "copy_");
   }
   template <class T>
   static void fill(T* to, const extents& strides, const extents& shape, T value) {
-    if (count(shape) != 0) cuda_detail::launch(count(shape), cuda_detail::fill_element<T>{{shape, strides, strides}, to, value}, "fill_");
+    if (count(shape) != 0) cuda_detail::launch(count(shape), cuda_detail::at_each_element<cuda_detail::fill_element<T>>{{shape, strides, strides}, {to, value}}, "fill_");
   }
   template <class T>
   static void add(T* to, const extents& to_strides, const T* from, const extents& from_strides, const extents& shape) {
-    if (count(shape) != 0) cuda_detail::launch(count(shape), cuda_detail::add_element<T>{{shape, to_strides, from_strides}, to, from}, "backward");
+    if (count(shape) != 0) cuda_detail::launch(count(shape), cuda_detail::at_each_element<cuda_detail::add_element<T>>{{shape, to_strides, from_strides}, {to, from}}, "backward");
   }
   static void upload(void* to, const void* from, std::size_t bytes) { cuda_detail::staging::of_current_stream().upload(to, from, bytes); }
   static void download(void* to, const void* from, std::size_t bytes) { cuda_detail::staging::of_current_stream().download(to, from, bytes); }

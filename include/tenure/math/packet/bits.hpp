@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <cstdint>
 
 #include <tenure/math/packet/types.hpp>
@@ -13,17 +14,10 @@ namespace detail {
 
 // Integer operations on the bits of each lane. Eigen 3.4 has no packets of 64-bit integers, so these use the intrinsics directly.
 // The shift count is a template argument, because the instructions take an immediate.
-TENURE_KERNEL_INLINE float as_lane(float, std::uint32_t b) { return std::bit_cast<float>(b); }
-TENURE_KERNEL_INLINE double as_lane(double, std::uint64_t b) { return std::bit_cast<double>(b); }
-
-template <int N> TENURE_KERNEL_INLINE float shl(float a) { return as_lane(a, std::bit_cast<std::uint32_t>(a) << N); }
-template <int N> TENURE_KERNEL_INLINE float shr(float a) { return as_lane(a, std::bit_cast<std::uint32_t>(a) >> N); }
-TENURE_KERNEL_INLINE float iadd(float a, float b) { return as_lane(a, std::bit_cast<std::uint32_t>(a) + std::bit_cast<std::uint32_t>(b)); }
-TENURE_KERNEL_INLINE float isub(float a, float b) { return as_lane(a, std::bit_cast<std::uint32_t>(a) - std::bit_cast<std::uint32_t>(b)); }
-template <int N> TENURE_KERNEL_INLINE double shl(double a) { return as_lane(a, std::bit_cast<std::uint64_t>(a) << N); }
-template <int N> TENURE_KERNEL_INLINE double shr(double a) { return as_lane(a, std::bit_cast<std::uint64_t>(a) >> N); }
-TENURE_KERNEL_INLINE double iadd(double a, double b) { return as_lane(a, std::bit_cast<std::uint64_t>(a) + std::bit_cast<std::uint64_t>(b)); }
-TENURE_KERNEL_INLINE double isub(double a, double b) { return as_lane(a, std::bit_cast<std::uint64_t>(a) - std::bit_cast<std::uint64_t>(b)); }
+template <int N, std::floating_point T> TENURE_KERNEL_INLINE T shl(T a) { return std::bit_cast<T>(std::bit_cast<bits_of<T>>(a) << N); }
+template <int N, std::floating_point T> TENURE_KERNEL_INLINE T shr(T a) { return std::bit_cast<T>(std::bit_cast<bits_of<T>>(a) >> N); }
+template <std::floating_point T> TENURE_KERNEL_INLINE T iadd(T a, T b) { return std::bit_cast<T>(std::bit_cast<bits_of<T>>(a) + std::bit_cast<bits_of<T>>(b)); }
+template <std::floating_point T> TENURE_KERNEL_INLINE T isub(T a, T b) { return std::bit_cast<T>(std::bit_cast<bits_of<T>>(a) - std::bit_cast<bits_of<T>>(b)); }
 
 #if defined(EIGEN_VECTORIZE_SSE)
 template <int N> TENURE_INLINE __m128 shl(__m128 a) { return _mm_castsi128_ps(_mm_slli_epi32(_mm_castps_si128(a), N)); }

@@ -48,45 +48,29 @@ TENURE_KERNEL_INLINE mask_of<P> ge(P a, P b) {
   return le(b, a);
 }
 
-TENURE_KERNEL_INLINE bool mask_and(bool a, bool b) { return a && b; }
-TENURE_KERNEL_INLINE bool mask_or(bool a, bool b) { return a || b; }
-TENURE_KERNEL_INLINE bool mask_xor(bool a, bool b) { return a != b; }
-TENURE_KERNEL_INLINE bool mask_not(bool a) { return !a; }
-template <int N>
-TENURE_KERNEL_INLINE lane_mask<N> mask_and(lane_mask<N> a, lane_mask<N> b) {
-  return {static_cast<decltype(a.bits)>(a.bits & b.bits)};
-}
-template <int N>
-TENURE_KERNEL_INLINE lane_mask<N> mask_or(lane_mask<N> a, lane_mask<N> b) {
-  return {static_cast<decltype(a.bits)>(a.bits | b.bits)};
-}
-template <int N>
-TENURE_KERNEL_INLINE lane_mask<N> mask_xor(lane_mask<N> a, lane_mask<N> b) {
-  return {static_cast<decltype(a.bits)>(a.bits ^ b.bits)};
-}
-template <int N>
-TENURE_KERNEL_INLINE lane_mask<N> mask_not(lane_mask<N> a) {
-  return {static_cast<decltype(a.bits)>(~a.bits)};
-}
 template <class M>
-  requires(!is_one_lane<M>)
 TENURE_KERNEL_INLINE M mask_and(M a, M b) {
-  return and_bits(a, b);
+  if constexpr (std::is_same_v<M, bool>) return a && b;
+  else if constexpr (requires { a.bits; }) return {static_cast<decltype(a.bits)>(a.bits & b.bits)};
+  else return and_bits(a, b);
 }
 template <class M>
-  requires(!is_one_lane<M>)
 TENURE_KERNEL_INLINE M mask_or(M a, M b) {
-  return or_bits(a, b);
+  if constexpr (std::is_same_v<M, bool>) return a || b;
+  else if constexpr (requires { a.bits; }) return {static_cast<decltype(a.bits)>(a.bits | b.bits)};
+  else return or_bits(a, b);
 }
 template <class M>
-  requires(!is_one_lane<M>)
 TENURE_KERNEL_INLINE M mask_xor(M a, M b) {
-  return xor_bits(a, b);
+  if constexpr (std::is_same_v<M, bool>) return a != b;
+  else if constexpr (requires { a.bits; }) return {static_cast<decltype(a.bits)>(a.bits ^ b.bits)};
+  else return xor_bits(a, b);
 }
 template <class M>
-  requires(!is_one_lane<M>)
 TENURE_KERNEL_INLINE M mask_not(M a) {
-  return xor_bits(a, set1_bits<M>(static_cast<bits_of<M>>(~bits_of<M>(0))));
+  if constexpr (std::is_same_v<M, bool>) return !a;
+  else if constexpr (requires { a.bits; }) return {static_cast<decltype(a.bits)>(~a.bits)};
+  else return xor_bits(a, set1_bits<M>(static_cast<bits_of<M>>(~bits_of<M>(0))));
 }
 
 /// A mask with `value` in every lane.

@@ -52,19 +52,6 @@ template <class...> void pmax(...); template <class...> void pcmp_lt(...); templ
 namespace simd = Eigen::internal;
 #endif
 
-template <class T>
-struct packet_for {
-  using type = T;
-};
-template <>
-struct packet_for<float> {
-  using type = simd::packet_traits<float>::type;
-};
-template <>
-struct packet_for<double> {
-  using type = simd::packet_traits<double>::type;
-};
-
 template <class P, bool = is_one_lane<P>>
 struct lanes_of {
   using scalar = P;
@@ -93,7 +80,7 @@ inline constexpr bool has_512 = false;
 
 /// The widest packet of T: a SIMD register for float and double, and T itself for every other type.
 template <class T>
-using packet_of = typename detail::packet_for<T>::type;
+using packet_of = typename std::conditional_t<std::is_floating_point_v<T>, detail::simd::packet_traits<T>, std::type_identity<T>>::type;
 
 template <class P>
 using scalar_of = typename detail::lanes_of<P>::scalar;
