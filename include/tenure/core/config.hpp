@@ -129,12 +129,13 @@
 #define TENURE_WARNINGS_OFF
 #define TENURE_WARNINGS_ON
 #elif defined(__CUDACC__)
-#define TENURE_WARNINGS_OFF _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675") _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wuninitialized\"") \
-  _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")
+#define TENURE_WARNINGS_OFF \
+  _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675") _Pragma("GCC diagnostic push") \
+  _Pragma("GCC diagnostic ignored \"-Wuninitialized\"") _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")
 #define TENURE_WARNINGS_ON _Pragma("GCC diagnostic pop") _Pragma("nv_diagnostic pop")
 #else
-#define TENURE_WARNINGS_OFF _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wuninitialized\"") \
-  _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")
+#define TENURE_WARNINGS_OFF \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wuninitialized\"") _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")
 #define TENURE_WARNINGS_ON _Pragma("GCC diagnostic pop")
 #endif
 #endif
