@@ -119,10 +119,16 @@ constexpr X results_as(ir::builder& g, ir::node_id control_flow, int& at) {
   const auto make = [&]<class L>(element_tag<L>) { return L{&g, g.result(control_flow, at++)}; };
   return build_tree<X>(make);
 }
-
+/// Appends a control-flow operation, whose results are a tree of type X.
 template <class X>
-constexpr void append_leaves(const X& x, ir::array<ir::node_id>& ids) {
-  for_each_leaf(x, [&](const auto& leaf) { ids.push_back(leaf.id); });
+constexpr X results_as(ir::builder& g, const ir::control_flow& c, const ir::array<ir::node_id>& operands) {
+  int at = 0;
+  return results_as<X>(g, g.add_control_flow(c, operands), at);
+}
+
+template <class... X>
+constexpr void append_leaves(ir::array<ir::node_id>& ids, const X&... x) {
+  (for_each_leaf(x, [&](const auto& leaf) { ids.push_back(leaf.id); }), ...);
 }
 
 }  // namespace tenure::detail

@@ -36,7 +36,7 @@ struct checkpoint_of {
     using result = result_of<F, X...>;
     const ir::node_id first = g.count();
     ir::array<ir::node_id> outputs, captured;
-    append_leaves(f(x...), outputs);
+    append_leaves(outputs, f(x...));
     ir::control_flow kept{.what = ir::control_flow::kind::checkpoint, .carries = tree<result>::leaves};
     for (ir::node_id id = first; KeepsProducts && id < g.count(); ++id) {
       const ir::node n = g[id];
@@ -55,8 +55,7 @@ struct checkpoint_of {
       for (int i = 0; i < written.output_count; ++i) operands.push_back(here[written.outputs[i]]);
     }
     for (const ir::node_id id : captured) operands.push_back(id);
-    int at = 0;
-    return results_as<result>(g, g.add_control_flow(kept, operands), at);
+    return results_as<result>(g, kept, operands);
   }
 };
 

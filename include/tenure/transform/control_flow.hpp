@@ -32,12 +32,6 @@ struct scan_options {
 
 namespace detail {
 
-template <std::size_t I, class First, class... Rest>
-constexpr const auto& argument_at(const First& first, const Rest&... rest) {
-  if constexpr (I == 0) return first;
-  else return argument_at<I - 1>(rest...);
-}
-
 /// The layers of an array, stacked along a new axis 0, so that one body computes all of them. Other values stay as they are.
 template <class Xs>
 constexpr const Xs& stacked_layers(const Xs& xs) { return xs; }
@@ -75,7 +69,7 @@ constexpr auto scan_of(ir::builder& g, const F& f, const C& init, const Xs& xs, 
     using stacked = rebind_kind_t<y_type, stacks<leading_axis_of<Xs>().extent>>;
     ir::control_flow loop{.what = ir::control_flow::kind::scan, .reverse = reverse, .carries = tree<C>::leaves, .scanned = tree<Xs>::leaves};
     ir::array<ir::node_id> operands;
-    append_leaves(init, operands);
+    append_leaves(operands, init);
     body_trace body(g);
     const C carry = body.inputs_like(init);
     const x_type x = body.slices_of(xs, operands, loop.length);
@@ -103,7 +97,7 @@ constexpr C counted_loop(ir::builder& g, const F& f, std::int64_t length, const 
   using position = traced<std::int64_t, shape<>>;
   ir::control_flow loop{.what = ir::control_flow::kind::scan, .counts = true, .carries = tree<C>::leaves, .length = length};
   ir::array<ir::node_id> operands;
-  append_leaves(init, operands);
+  append_leaves(operands, init);
   body_trace body(g);
   const C carry = body.inputs_like(init);
   const position iteration{&g, body.input(dtype::int64, g.intern({}))};
@@ -111,8 +105,7 @@ constexpr C counted_loop(ir::builder& g, const F& f, std::int64_t length, const 
   if constexpr (is_carry<C, std::remove_cvref_t<decltype(next)>>()) {
     body.returns_carry(next);
     loop.bodies[0] = body.finish(operands, loop.captures[0]);
-    int at = 0;
-    return results_as<C>(g, g.add_control_flow(loop, operands), at);
+    return results_as<C>(g, loop, operands);
   } else {
     return init;
   }
@@ -122,7 +115,7 @@ template <class Condition, class F, class C>
 constexpr C while_of(ir::builder& g, const Condition& condition, const F& f, const C& init) {
   ir::control_flow loop{.what = ir::control_flow::kind::while_loop, .carries = tree<C>::leaves};
   ir::array<ir::node_id> operands;
-  append_leaves(init, operands);
+  append_leaves(operands, init);
   body_trace test(g);
   const auto goes_on = condition(test.inputs_like(init));
   if constexpr (!is_condition<std::remove_cvref_t<decltype(goes_on)>>()) {
@@ -135,8 +128,7 @@ constexpr C while_of(ir::builder& g, const Condition& condition, const F& f, con
     if constexpr (is_carry<C, std::remove_cvref_t<decltype(next)>>()) {
       step.returns_carry(next);
       loop.bodies[1] = step.finish(operands, loop.captures[1]);
-      int at = 0;
-      return results_as<C>(g, g.add_control_flow(loop, operands), at);
+      return results_as<C>(g, loop, operands);
     } else {
       return init;
     }
@@ -158,17 +150,16 @@ constexpr C bounded_while(ir::builder& g, const Condition& condition, const F& f
   } else {
     const auto last = std::get<0>(while_of(g, goes_on, step, std::tuple<C, number>{init, lift<number>(g, std::int64_t{0})}));
     ir::array<ir::node_id> operands, outputs;
-    append_leaves(last, operands);
+    append_leaves(operands, last);
     const ir::node_id first = g.count();
     const auto iteration = [&](const auto&, const C& carry) {
       return branch_of(g, condition(carry), [&](const C& c) { return as_traced(g, f(c)); }, [](const C& c) { return c; }, carry);
     };
-    append_leaves(counted_loop(g, iteration, N, init), outputs);
+    append_leaves(outputs, counted_loop(g, iteration, N, init));
     ir::control_flow kept{.what = ir::control_flow::kind::checkpoint, .carries = tree<C>::leaves};
     kept.bodies[0] = g.outline_written(first, {}, outputs, operands);
     kept.captures[0] = operands.size() - kept.carries;
-    int at = 0;
-    return results_as<C>(g, g.add_control_flow(kept, operands), at);
+    return results_as<C>(g, kept, operands);
   }
 }
 
@@ -194,44 +185,42 @@ constexpr auto branch_of(ir::builder& g, traced<bool, shape<>> flag, const F& fi
       for (int axis = 0; axis < a.rank; ++axis) g.unify(a[axis], b[axis], "cond", g.intern(a), g.intern(b));
     });
     branch.bodies[1] = other.finish_branch(operands, branch.captures[1]);
-    int at = 0;
-    return results_as<result>(g, g.add_control_flow(branch, operands), at);
+    return results_as<result>(g, branch, operands);
   } else {
     return as_traced(g, first(x...));  // y is in the outlined body
   }
 }
 
-/// The function objects that calls with tensors compile.
+/// The function objects that calls with tensors compile. Each call finds the function below by an argument, which is traced or has a type of this library.
 template <class F, bool Reverse>
 struct scan_call {
   template <class C, class Xs>
-  constexpr auto operator()(const C& init, const Xs& xs) const;
+  constexpr auto operator()(const C& init, const Xs& xs) const { return scan(F{}, init, xs, scan_options{.reverse = Reverse}); }
 };
 template <class F>
 struct counted_call {
   template <class N, class C>
-  constexpr auto operator()(const N& n, const C& init) const;
+  constexpr auto operator()(const N& n, const C& init) const { return fori_loop(n, F{}, init); }
 };
 template <class Condition, class F>
 struct while_call {
   template <class C>
-  constexpr auto operator()(const C& init) const;
+  constexpr auto operator()(const C& init) const { return while_loop(Condition{}, F{}, init); }
 };
 template <std::int64_t N, class Condition, class F>
 struct bounded_call {
   template <class C>
-  constexpr auto operator()(const C& init) const;
+  constexpr auto operator()(const C& init) const { return while_loop(Condition{}, F{}, init, at_most<N>); }
 };
 template <class... F>
 struct branch_call {
   template <class Which, class... X>
-  constexpr auto operator()(const Which& which, const X&... x) const;
+  constexpr auto operator()(const Which& which, const X&... x) const { return cond(which, F{}..., x...); }
 };
-
 template <class... F>
 struct switch_call {
   template <class Index, class... X>
-  constexpr auto operator()(const Index& index, const X&... x) const;
+  constexpr auto operator()(const Index& index, const X&... x) const { return switch_case(index, F{}..., x...); }
 };
 
 struct extent_call {
@@ -419,30 +408,8 @@ constexpr auto switch_case(const Index& index, const F& f, const Rest&... rest) 
   using namespace detail;
   constexpr std::size_t arguments = (std::size_t{0} + ... + std::size_t{tree<Rest>::is_tree}), functions = sizeof...(Rest) - arguments;
   return [&]<std::size_t... I, std::size_t... J>(std::index_sequence<I...>, std::index_sequence<J...>) {
-    return switch_of(index, std::tuple<F, std::tuple_element_t<I, std::tuple<Rest...>>...>{f, argument_at<I>(rest...)...}, argument_at<functions + J>(rest...)...);
+    return switch_of(index, std::tuple<F, std::tuple_element_t<I, std::tuple<Rest...>>...>{f, argument<I>(rest...)...}, argument<functions + J>(rest...)...);
   }(std::make_index_sequence<functions>{}, std::make_index_sequence<arguments>{});
 }
 
-namespace detail {
-
-template <class F, bool Reverse>
-template <class C, class Xs>
-constexpr auto scan_call<F, Reverse>::operator()(const C& init, const Xs& xs) const { return scan(F{}, init, xs, {.reverse = Reverse}); }
-template <class F>
-template <class N, class C>
-constexpr auto counted_call<F>::operator()(const N& n, const C& init) const { return fori_loop(n, F{}, init); }
-template <class Condition, class F>
-template <class C>
-constexpr auto while_call<Condition, F>::operator()(const C& init) const { return while_loop(Condition{}, F{}, init); }
-template <std::int64_t N, class Condition, class F>
-template <class C>
-constexpr auto bounded_call<N, Condition, F>::operator()(const C& init) const { return while_loop(Condition{}, F{}, init, at_most<N>); }
-template <class... F>
-template <class Which, class... X>
-constexpr auto branch_call<F...>::operator()(const Which& which, const X&... x) const { return cond(which, F{}..., x...); }
-template <class... F>
-template <class Index, class... X>
-constexpr auto switch_call<F...>::operator()(const Index& index, const X&... x) const { return switch_case(index, F{}..., x...); }
-
-}  // namespace detail
 }  // namespace tenure

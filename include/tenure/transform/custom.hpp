@@ -91,8 +91,7 @@ struct custom_jvp_of {
       const auto y = f(without_gradient(x)...);
       using result = std::remove_cvref_t<decltype(y)>;
       ir::array<ir::node_id> operands;
-      append_leaves(y, operands);
-      (append_leaves(x, operands), ...);
+      append_leaves(operands, y, x...);
       ir::control_flow custom{.what = ir::control_flow::kind::custom_jvp, .carries = tree<result>::leaves, .scanned = (0 + ... + tree<X>::leaves)};
       custom.of_results = OfResults;
       body_trace body(g);
@@ -103,8 +102,7 @@ struct custom_jvp_of {
       custom.refused = g.take_refused_derivative();
       if (before != ir::diagnostic::kind::nothing) g.refuse({before});
       custom.bodies[0] = body.finish(operands, custom.captures[0]);
-      int first = 0;
-      return results_as<result>(g, g.add_control_flow(custom, operands), first);
+      return results_as<result>(g, custom, operands);
     }
   }
 
@@ -252,10 +250,7 @@ struct custom_vjp_of {
       const auto residuals = as_traced(g, std::get<1>(both));
       require_like("custom_vjp", y, value);
       ir::array<ir::node_id> operands;
-      append_leaves(y, operands);
-      append_leaves(value, operands);
-      (append_leaves(x, operands), ...);
-      append_leaves(residuals, operands);
+      append_leaves(operands, y, value, x..., residuals);
       ir::control_flow custom{.what = ir::control_flow::kind::custom_vjp, .carries = tree<result>::leaves, .scanned = (0 + ... + tree<X>::leaves),
                            .residuals = tree<residuals_of<X...>>::leaves};
       body_trace body(g);
@@ -263,8 +258,7 @@ struct custom_vjp_of {
       const auto cotangent = tangents_like(g, body, y);
       return_cotangents(g, body, backward(kept, cotangent), std::index_sequence_for<X...>{}, x...);
       custom.bodies[0] = body.finish(operands, custom.captures[0]);
-      int first = 0;
-      return results_as<result>(g, g.add_control_flow(custom, operands), first);
+      return results_as<result>(g, custom, operands);
     }
   }
 

@@ -60,7 +60,7 @@ struct result_type {
   constexpr auto operator()(const X&... x) const {
     ir::builder& g = graph_of_arguments(x...);
     ir::array<ir::node_id> leaves;
-    (append_leaves(x, leaves), ...);
+    append_leaves(leaves, x...);
     const auto zero = [&]<class L>(element_tag<L>) {
       extents s = L::shape_type::value;
       for (int a = 0; a < s.rank; ++a)
@@ -79,7 +79,7 @@ struct like_argument {
     return exists;
   }
   template <class... X>
-  constexpr auto operator()(const X&... x) const { return argument_at<I>(x...); }
+  constexpr auto operator()(const X&... x) const { return argument<I>(x...); }
 };
 /// Whether Types states the types of results for these arguments. If not, a static_assert gives the reason.
 template <class Types, class... X>
@@ -297,15 +297,14 @@ struct external_of {
     ir::control_flow called{.what = ir::control_flow::kind::external, .scanned = (0 + ... + tree<X>::leaves), .function = {&function::run, name(), function::may_throw}};
     if constexpr (std::is_same_v<Samples, all_samples>) called.function.of_batch = &of_batch<typename batch_of_external<result, X...>::template call<F>>;
     ir::array<ir::node_id> operands;
-    (append_leaves(x, operands), ...);
+    append_leaves(operands, x...);
     body_trace body(g);
     const std::tuple<X...> at{body.inputs_like(x)...};
     const result like = std::apply(Types{}, at);
     const auto stand_in = [&]<class L>(element_tag<L>, const L& leaf) { return L{&g, g.constant(dtype_v<typename L::element_type>, g[leaf.id].shape, 0)}; };
     body.returns(build_tree<result>(stand_in, like));
     called.bodies[0] = body.finish(operands, called.captures[0]);
-    int first = 0;
-    return results_as<result>(g, g.add_control_flow(called, operands), first);
+    return results_as<result>(g, called, operands);
   }
 
   template <class... X>
@@ -314,11 +313,7 @@ struct external_of {
     const auto y = call(without_gradient(x)...);
     using result = std::remove_cvref_t<decltype(y)>;
     ir::array<ir::node_id> operands;
-    append_leaves(y, operands);
-    append_leaves(y, operands);
-    (append_leaves(x, operands), ...);
-    (append_leaves(x, operands), ...);
-    append_leaves(y, operands);
+    append_leaves(operands, y, y, x..., x..., y);
     constexpr int arguments = (0 + ... + tree<X>::leaves), values = tree<result>::leaves;
     ir::control_flow rule{.what = ir::control_flow::kind::custom_vjp, .of_results = true, .carries = values, .scanned = arguments, .residuals = arguments + values};
     body_trace body(g);
@@ -327,8 +322,7 @@ struct external_of {
     const auto returned = std::apply([&](const auto&... kept) { return Backward{}(kept..., found, cotangent); }, at);
     return_cotangents(g, body, returned, std::index_sequence_for<X...>{}, x...);
     rule.bodies[0] = body.finish(operands, rule.captures[0]);
-    int first = 0;
-    return results_as<result>(g, g.add_control_flow(rule, operands), first);
+    return results_as<result>(g, rule, operands);
   }
 };
 

@@ -87,12 +87,6 @@ constexpr bool is_differentiable() {
   return false;
 }
 
-template <int I, class First, class... Rest>
-constexpr const auto& argument(const First& first, const Rest&... rest) {
-  if constexpr (I == 0) return first;
-  else return argument<I - 1>(rest...);
-}
-
 /// {f(x...), its gradients with respect to the arguments I}. f is called directly and not by std::apply, because compilers would list the
 /// five functions of std::apply in each message from within f.
 template <int... I, class F, class... X>

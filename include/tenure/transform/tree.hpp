@@ -195,6 +195,12 @@ struct leaf_type<X> {
 
 // ---- visiting ------------------------------------------------------------------------------------------------------
 
+template <std::size_t I, class First, class... Rest>
+constexpr const auto& argument(const First& first, const Rest&... rest) {
+  if constexpr (I == 0) return first;
+  else return argument<I - 1>(rest...);
+}
+
 /// The types of the parts of a branch. For a model it is a tuple of the types of its members.
 template <class X, class = void>
 struct parts { using type = X; };
