@@ -294,6 +294,13 @@ TEST_CASE("in a loop the rule of a custom_jvp may look up what no derivative rea
   same("scan", tn::grad<0, 1>(lookups<true>).function, tn::grad<0, 1>(lookups<false>).function, x, y);
 }
 
+TEST_CASE("a rule that stops a tangent keeps it, also where another argument has no tangent") {
+  const auto product = tn::custom_jvp([](auto x, auto y) { return x * y; }, [](auto x, auto y, auto tx, auto ty) { return std::tuple{x * y, tn::stop_gradient(tx) * y + x * ty}; });
+  const number x = 3, y = 5, t = 7;
+  CHECK(std::get<1>(tn::jvp<0>(product)(x, y, t)).item() == 35);
+  CHECK(std::get<1>(tn::jvp<1>(product)(x, y, t)).item() == 21);
+}
+
 TEST_CASE("without derivatives nothing of a rule is left, and the values are those of the function") {
   using program = tn::program<tn::detail::source_of<scan_of<vjp_rule>, vector, vector>>;
   using written = tn::program<tn::detail::source_of<scan_of<no_rule>, vector, vector>>;
