@@ -117,6 +117,19 @@ return %6
 )");
 }
 
+TEST_CASE("the slice of a stack that repeats a matrix is the matrix, and of a transposed one the transposed matrix") {
+  ir::builder g;
+  const value w{g, g.input(dtype::float64, {2, {2, 2}})};
+  const std::int16_t slice = w.node().shape;
+  const auto stack = [&](int of_row, int of_column) { return ops::broadcast_along(w, g.intern({3, {5, 2, 2}}), ir::pack_axis(ir::pack_axis(0, 0, of_row), 1, of_column)).id; };
+  CHECK(passes::same_in_each_iteration(g, stack(1, 2), slice) == w.id);
+  const ir::node_id transposed = passes::same_in_each_iteration(g, stack(2, 1), slice);
+  REQUIRE(transposed != w.id);
+  CHECK(ir::unpack_axis(g[transposed].attr, 0) == 1);
+  CHECK(ir::unpack_axis(g[transposed].attr, 1) == 0);
+  CHECK(passes::same_in_each_iteration(g, w.id, slice) == ir::none);
+}
+
 TEST_CASE("dead_code keeps arguments, which are the signature") {
   ir::builder g;
   g.input(dtype::float64, {1, {8}});
