@@ -352,9 +352,20 @@ class rule_generator : public generator {
     const value diagonal = apply<ops::where>(apply<ops::equal>(rows, columns), a.like(static_cast<double>(actual_of(n) + 1)), a.like(0));
     const value matrices = squashed(a) + diagonal;
     const bool is_upper = dice_.chance(0.5), is_transposed = dice_.chance(0.5), has_unit_diagonal = dice_.chance(0.2);
-    if (dice_.chance(0.4)) add({ops::nodes::solve::of({}, matrices, e.x), 0});
-    else if (dice_.chance(0.5)) add({ops::nodes::solve_triangular::of({is_upper, is_transposed, has_unit_diagonal}, matrices, e.x), 0});
-    else add({ops::nodes::cholesky::of({}, ops::symmetric_part(matrices)), 0});  // its derivative is that along symmetric directions
+    if (dice_.chance(0.35)) add({ops::nodes::solve::of({}, matrices, e.x), 0});
+    else if (dice_.chance(0.4)) add({ops::nodes::solve_triangular::of({is_upper, is_transposed, has_unit_diagonal}, matrices, e.x), 0});
+    else if (dice_.chance(0.5)) add({ops::nodes::cholesky::of({}, ops::symmetric_part(matrices)), 0});  // its derivative is that along symmetric directions
+    else factors(matrices);
+  }
+  /// q, r or both, of a square matrix, of some of its columns or of some of its rows.
+  void factors(value x) {
+    const int last = x.shape().rank - 1;
+    const std::int64_t n = x.shape()[last];
+    if (tenure::is_static(n) && n > 1 && dice_.chance(0.6)) x = ops::sliced(x, last - dice_.below(2), 0, n - 1, 1);
+    const int which = dice_.below(3);
+    const value q = ops::nodes::qr::of<0>({}, x);
+    if (which < 2) add({q, 0});
+    if (which > 0) add({ops::nodes::qr::result_of(q, 1), 0});
   }
 
   /// A function of each slice along axis 0.
