@@ -118,6 +118,15 @@ TEST_CASE("a printed plan shows the steps that run together, a few rows at a tim
 }
 #endif
 
+TEST_CASE("a kernel that reads all elements of a product before it writes one does not run on blocks of rows") {
+  constexpr auto shares = tn::compile([](auto a, auto b) {
+    const auto y = matmul(a, b);
+    return y / sum(y);
+  });
+  const std::string text = to_text(decltype(shares.plan(tn::tensor<double, shape<512, 16>>(), tn::tensor<double, shape<16, 512>>())){});
+  CHECK(text.find("step 1: sum %3 div %5\n") != std::string::npos);
+}
+
 TEST_CASE("a plan counts the bytes of the elements that a step reads") {
   using vector = tn::tensor<double, shape<8>>;
   using matrix = tn::tensor<double, shape<3, 8>>;
