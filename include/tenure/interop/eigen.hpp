@@ -95,10 +95,7 @@ auto as_eigen(X& x TENURE_LIFETIMEBOUND) {
   if constexpr (detail::is_mappable<X>()) {
     const extents s = x.extents(), strides = x.strides();
     const auto at = [](const extents& e, int axis) { return static_cast<Eigen::Index>(axis < mapped::rank ? e.extent[axis] : 1); };
-    auto* const first = [&] {
-      if constexpr (mapped::is_read_only) return detail::tensor_access::lend(x, "as_eigen");
-      else return detail::tensor_access::export_writable(x, "as_eigen");
-    }();
+    auto* const first = detail::tensor_access::hand_out(x, "as_eigen");
     if constexpr (mapped::is_contiguous) {
       return typename mapped::map(first, at(s, 0), at(s, 1));
     } else {

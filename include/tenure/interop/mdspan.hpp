@@ -76,14 +76,10 @@ template <any_tensor X>
 auto as_mdspan(X& x TENURE_LIFETIMEBOUND) {
   static_assert(!requires_grad_v<X>, "tenure: as_mdspan: the tensor is tracked: detach() it first");
   static_assert(is_on_host_v<X>, "tenure: as_mdspan: the elements lie in the memory of a device: call to(tn::cpu) first");
-  constexpr bool is_read_only = std::is_const_v<X> || access_of_v<X> == access::read_only;
   constexpr int rank = shape_of_t<X>::rank;
-  using T = std::conditional_t<is_read_only, const element_t<X>, element_t<X>>;
   using span_extents = typename detail::span_extents<shape_of_t<X>>::type;
-  T* const first = [&]() -> T* {
-    if constexpr (is_read_only) return detail::tensor_access::lend(x, "as_mdspan");
-    else return detail::tensor_access::export_writable(x, "as_mdspan");
-  }();
+  auto* const first = detail::tensor_access::hand_out(x, "as_mdspan");
+  using T = std::remove_pointer_t<std::remove_const_t<decltype(first)>>;
   std::array<std::int64_t, static_cast<std::size_t>(rank)> s{}, strides{};
   const extents found = x.extents(), steps = x.strides();
   for (int i = 0; i < rank; ++i) s[static_cast<std::size_t>(i)] = found[i], strides[static_cast<std::size_t>(i)] = steps[i];

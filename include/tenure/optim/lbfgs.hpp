@@ -90,9 +90,7 @@ struct recursion_step {
   }
 };
 struct same_tree {
-  constexpr auto operator()(const auto& m) const {
-    return std::tuple{m};
-  }
+  constexpr auto operator()(const auto& m) const { return std::tuple{m}; }
 };
 
 /// A point of the line search. If its value, slope or gradient is not finite, value and slope are NaN: then the step was too long.
@@ -288,9 +286,7 @@ class minimizer {
     return give(optim::stop::gradient);
   }
 
-  static double number(const auto& x) {
-    return static_cast<double>(x.item());
-  }
+  static double number(const auto& x) { return static_cast<double>(x.item()); }
 };
 
 /// Minimizes f over its first argument: minimize(f, optim::lbfgs{.gradient_tolerance = 1e-8})(model, data...).

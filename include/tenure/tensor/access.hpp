@@ -68,6 +68,12 @@ struct tensor_access {
     x.storage_.mark_exported();
     return address(x);
   }
+  /// lend(), or export_writable() if the elements may be written through x.
+  template <class X>
+  static auto* hand_out(X& x, const char* call) {
+    if constexpr (std::is_const_v<X> || access_of_v<X> == access::read_only) return lend(x, call);
+    else return export_writable(x, call);
+  }
   /// Returns the elements for writing without raising the version. For new memory that no other tensor refers to, and for callers
   /// that raise the version themselves.
   template <class X>

@@ -242,13 +242,9 @@ template <any_tensor X>
 auto as_span(X& x TENURE_LIFETIMEBOUND) {
   static_assert(!requires_grad_v<X>, "tenure: as_span: the tensor is tracked: detach() it first");
   static_assert(is_on_host_v<X>, "tenure: as_span: the elements lie in the memory of a device: call to(tn::cpu) first");
-  constexpr bool is_read_only = std::is_const_v<X> || access_of_v<X> == access::read_only;
-  using door = detail::tensor_access;
   if (!x.is_contiguous())
     throw ownership_error("tenure: as_span: the elements are not contiguous: clone() the tensor first");
-  const auto n = static_cast<std::size_t>(x.size());
-  if constexpr (is_read_only) return std::span<const element_t<X>>(door::lend(x, "as_span"), n);
-  else return std::span<element_t<X>>(door::export_writable(x, "as_span"), n);
+  return std::span(detail::tensor_access::hand_out(x, "as_span"), static_cast<std::size_t>(x.size()));
 }
 template <any_tensor X>
   requires(!std::is_lvalue_reference_v<X>)
