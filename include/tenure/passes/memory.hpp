@@ -27,14 +27,19 @@ struct placement_scratch {
   std::int64_t gap_begin[Buffers + 2] = {}, gap_end[Buffers + 2] = {};  // ascending
 };
 
-/// Sets the offsets of the workspace buffers, in bytes. Returns the size of the workspace. `scratch` must be newly constructed.
-template <int Buffers, int Steps>
+/// The place of every buffer.
+struct all_have_places {
+  constexpr bool operator[](int) const { return true; }
+};
+
+/// Sets the offsets of the workspace buffers that has_place, in bytes. Returns the size of the workspace. `scratch` must be newly constructed.
+template <int Buffers, int Steps, class HasPlace = all_have_places>
 constexpr std::int64_t place_buffers(const buffer* buffers, int count, int steps, const std::int64_t* symbols, std::int64_t* offsets,
-                                     placement_scratch<Buffers, Steps>& scratch, bool backwards = false) {
+                                     placement_scratch<Buffers, Steps>& scratch, bool backwards = false, const HasPlace& has_place = {}) {
   for (int i = count - 1; i >= 0; --i) {
     const buffer& b = buffers[i];
     offsets[i] = 0;
-    if (b.where != buffer::place::workspace || b.first >= steps) continue;
+    if (b.where != buffer::place::workspace || b.first >= steps || !has_place[i]) continue;
     const int begin = backwards ? steps - 1 - b.until() : b.first, end = backwards ? steps - 1 - b.first : b.until();
     scratch.next_starting[i] = scratch.starting[begin];
     scratch.starting[begin] = i + 1;

@@ -175,6 +175,8 @@ struct row_group {
 
   constexpr bool is_of_product() const { return what == kind::product; }
   constexpr bool is_of_gather() const { return what == kind::gather; }
+  /// Whether nothing but the kernel reads the product or writes over it. So a few rows at a time need memory.
+  constexpr bool needs_only_blocks(bool in_body) const { return !in_body && !is_read_later && !is_passed_on; }
 };
 
 struct plan_view {

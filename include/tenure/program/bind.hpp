@@ -44,20 +44,17 @@ struct placement {
   template <class Waits>
   constexpr placement(const std::int64_t* symbols, [[maybe_unused]] const Waits& waits) {
     if constexpr (has_workspace<Program>) {
-      const passes::buffer* buffers = Program::tables.buffers;
-      passes::buffer smaller[Program::groups.any() ? Program::buffer_count : 1];
-      if constexpr (Program::groups.any()) {
-        for (int i = 0; i < Program::buffer_count; ++i) smaller[i] = buffers[i];
+      bool has_place[Program::buffer_count] = {};
+      for (bool& x : has_place) x = true;
+      if constexpr (Program::groups.any())
         for (int s = 0; s < Program::step_count; ++s) {
           if (Program::groups.at[s].kernel < 0) continue;
-          passes::buffer& rows = smaller[Program::tables.bindings[Program::tables.steps[s].first_binding + 2].buffer];
-          if (!rows.is_passed_on && waits(s)) rows.elements = {};  // another temporary needs memory that is passed on
+          const int rows = Program::tables.bindings[Program::tables.steps[s].first_binding + 2].buffer;
+          has_place[rows] = Program::tables.buffers[rows].is_passed_on || !waits(s);  // another temporary needs memory that is passed on
         }
-        buffers = smaller;
-      }
       const auto place = [&](std::int64_t* offsets, bool backwards) {
         passes::placement_scratch<Program::buffer_count, Program::step_count> scratch;
-        return passes::place_buffers(buffers, Program::buffer_count, Program::step_count, symbols, offsets, scratch, backwards);
+        return passes::place_buffers(Program::tables.buffers, Program::buffer_count, Program::step_count, symbols, offsets, scratch, backwards, has_place);
       };
       bytes = place(offset, false);
       if constexpr (Program::is_static) {  // with run-time extents each call places its buffers, so there only one order is tried

@@ -25,12 +25,35 @@ inline constexpr bool has_epilogues = []() -> bool {
 #endif
 }();
 
+/// Whether a gather of a group waits for its reader in a call, which saves time.
+constexpr bool waits(const opaque_operation& gather, std::int64_t element_size) {
+  const operand_view &table = gather.in[0], &indices = gather.in[1];
+  return elements_of(indices) * elements_along(table, 1, table.rank) * element_size >= passes::costs::waiting_gather_bytes && is_dense(table, 1, table.rank) &&
+         is_dense(indices, 0, indices.rank);
+}
+
 /// The cut of the group of step s, the product.
 template <class Program>
 constexpr passes::row_cut cut_of_group(int s, const opaque_operation& product, const std::int64_t* symbols) {
   const passes::row_group& group = Program::groups.at[s];
   const int instructions = Program::tables.kernels[Program::tables.steps[group.kernel].kernel].instruction_count;
   return passes::cut_of_rows(group, product.in[0].extent[0], product.in[1].extent[1], product.in[0].extent[1], size_of(Program::tables.steps[s].type), instructions, symbols);
+}
+
+/// The bytes of the rows of a group that a worker computes at a time, if all rows are never in memory. Otherwise 0. A body has no such group, because its
+/// workspace is a part of the scratch memory of its loop.
+template <class Program>
+constexpr std::int64_t bytes_at_once(int s, const opaque_operation& product, const passes::row_cut& cut) {
+  return cut.rows_of_block > 0 && Program::groups.at[s].needs_only_blocks(Program::value.is_body) ? cut.rows_at_once * product.in[1].extent[1] * size_of(Program::tables.steps[s].type) : 0;
+}
+template <class Program>
+constexpr std::int64_t bytes_at_once(int s, const opaque_operation& n, const std::int64_t* symbols) {
+  const passes::row_group& e = Program::groups.at[s];
+  if (has_epilogues<Program> && e.is_of_product() && e.needs_only_blocks(Program::value.is_body)) return bytes_at_once<Program>(s, n, cut_of_group<Program>(s, n, symbols));
+  const std::int64_t size = size_of(Program::tables.steps[s].type);
+  if (!e.is_of_gather() || !waits(n, size)) return 0;
+  const std::int64_t row = elements_along(n.in[0], 1, n.in[0].rank) * size;
+  return passes::gathered_rows(row) * row;
 }
 
 /// The products that read the rows of an epilogue, in one call. A product that cannot read them block by block runs after the kernel, with the same bits.
@@ -75,7 +98,8 @@ struct consumers_of_call {
 };
 
 /// Runs the product s with elements of type T, the kernel after it, and the products that read its rows. Returns the number of steps that it ran.
-/// bind(step, pointers) sets the pointers of a step, and returns its operation.
+/// bind(step, pointers) sets the pointers of a step, and returns its operation. The scratch memory of the product, if it has some, is for the rows that each
+/// worker computes at a time; otherwise there is memory for all rows.
 template <class T, class Program, class Bind>
 int run_epilogue(int s, const call_memory& m, const step_call& product, const passes::row_cut& cut, void (*kernel)(const kernel_arguments&), kernel_arguments next, const Bind& bind) {
   constexpr auto& tables = Program::tables;
@@ -87,7 +111,8 @@ int run_epilogue(int s, const call_memory& m, const step_call& product, const pa
   const std::int64_t rows = a.extent[0], n = b.extent[1], k = a.extent[1];
 
   // The memory of the product, and of all accesses of the kernel to other buffers.
-  byte_range memory[64 + 3] = {{product.pointer[0], a, sizeof(T)}, {product.pointer[1], b, sizeof(T)}, {product.pointer[2], operation.out, sizeof(T)}};
+  byte_range memory[64 + 3] = {{product.pointer[0], a, sizeof(T)}, {product.pointer[1], b, sizeof(T)}, {}};
+  if (product.scratch == nullptr) memory[2] = {product.pointer[2], operation.out, sizeof(T)};
   int count = 3, access[64 + 3] = {-1, -1, -1};
   for (int i = 0; i < after.binding_count; ++i) {
     if ((e.accesses >> i & 1) || tables.bindings[after.first_binding + i].buffer < 0) continue;
@@ -115,7 +140,7 @@ int run_epilogue(int s, const call_memory& m, const step_call& product, const pa
 
   const detail::product<T> all{rows, n, k, {static_cast<const T*>(product.pointer[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(product.pointer[1]), b.stride[0], b.stride[1]}, nullptr, {1, 1}};
   row_producer source{.rows = {.row_bytes = n * static_cast<std::int64_t>(sizeof(T)),
-                             .memory = static_cast<char*>(overwrites ? next.pointer[e.overwritten_by] : product.pointer[2]),
+                             .memory = static_cast<char*>(overwrites ? next.pointer[e.overwritten_by] : product.scratch != nullptr ? product.scratch : product.pointer[2]),
                              .matrix = product.pointer[2],
                              .in_place = overwrites || e.is_read_later || (e.is_passed_on && !passes_rows) || workers * cut.rows_at_once > rows,
                              .accesses = e.accesses},

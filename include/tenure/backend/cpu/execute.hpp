@@ -63,11 +63,16 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
     return plan.steps().operation(i).operation;
   };
   [[maybe_unused]] std::conditional_t<has_waiting_gathers<Program>, waiting_gathers<Program>, no_waiting_gathers> gathers;
+  [[maybe_unused]] const std::int64_t workers = m.on == nullptr ? 1 : m.on->workers();
+  [[maybe_unused]] char* rows_of_gathers = plan.rows_at_once(m.workspace, workers);
   for (int i = first; i < last; ++i) {
     const bound_step& s = tables.steps[i];
     if constexpr (has_waiting_gathers<Program>)
       if (Program::groups.at[i].is_of_gather())
-        if (gathers.take(i, {pointer, bind(i, pointer)})) continue;
+        if (const opaque_operation& gather = bind(i, pointer); gathers.take(i, {pointer, gather, rows_of_gathers})) {
+          rows_of_gathers += workers * bytes_at_once<Program>(i, gather, m.symbols);
+          continue;
+        }
     (watch.enter(i), ...);
     point(i, pointer);
     if constexpr (has_epilogues<Program>)
@@ -78,7 +83,8 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
           const bound_step& next = tables.steps[i + 1];
           point(i + 1, next_pointer);
           const kernel_arguments of_next{next_pointer, plan.steps().numbers_of(next), scratch, m.on};
-          i += run_with_epilogue<Program>(i, m, {pointer, product}, cut, kernels::at[next.kernel], of_next, bind) - 1;
+          void* const rows = bytes_at_once<Program>(i, product, cut) > 0 ? plan.rows_at_once(m.workspace, workers) : nullptr;
+          i += run_with_epilogue<Program>(i, m, {pointer, product, rows}, cut, kernels::at[next.kernel], of_next, bind) - 1;
           continue;
         }
       }

@@ -37,12 +37,12 @@ class waiting_gathers {
     const program_detail::bound_step& bound = Program::tables.steps[s];
     const opaque_operation::operand &table = gather.operation.in[0], &indices = gather.operation.in[1];
     const std::int64_t count = elements_of(indices), length = elements_along(table, 1, table.rank), bytes = size_of(bound.type);
-    if (count * length * bytes < passes::costs::waiting_gather_bytes || !is_dense(table, 1, table.rank) || !is_dense(indices, 0, indices.rank)) return false;
+    if (!waits(gather.operation, bytes)) return false;
     waiting& w = waiting_[count_++];
     w.rows = {gather.pointer[0], gather.pointer[1], indices.type, table.stride[0], length};
     w.reader = Program::groups.at[s].kernel;
     w.count = count;
-    w.source.rows = {.row_bytes = length * bytes, .memory = static_cast<char*>(gather.pointer[2]), .matrix = gather.pointer[2],
+    w.source.rows = {.row_bytes = length * bytes, .memory = static_cast<char*>(gather.scratch), .matrix = gather.pointer[2],
                      .accesses = Program::groups.at[s].accesses};
     w.source.context = &w.rows;
     program_detail::visit_opaque<Program>(bound, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {

@@ -99,10 +99,12 @@ struct run_time_steps<Program, true> {
 /// All memory of a call except arguments and results, for given run-time extents: buffers that one step writes and another step reads, and
 /// scratch memory of each step. A call takes all this memory before it writes anything.
 template <class Program>
-struct memory_plan : program_detail::placement<Program>, run_time_steps<Program> {
+struct memory_plan : run_time_steps<Program>, program_detail::placement<Program> {
   std::int64_t scratch = 0;  // for the packed panels of one product, a matrix that a step copies, or the columns of one block of a kernel
   std::int64_t on_threads = 0, of_helper = 0;  // for blocks on several threads: the memory they share, and the memory of each worker after the first
   std::int64_t of_limited = 0, all_limited = 0;  // for steps in which only some workers have work: the memory of each worker after the first, and its sum
+
+  std::int64_t of_groups = 0;  // for the rows that groups compute at a time: the memory of each worker
 
   /// Whether a call may need memory: for temporaries, products, column sums, or rows that are kept from pass to pass.
   static constexpr bool is_needed = program_detail::has_workspace<Program> || [] {
@@ -114,22 +116,27 @@ struct memory_plan : program_detail::placement<Program>, run_time_steps<Program>
     return any;
   }();
 
-  constexpr explicit memory_plan(const std::int64_t* symbols) : program_detail::placement<Program>(symbols), run_time_steps<Program>(symbols) {
+  constexpr explicit memory_plan(const std::int64_t* symbols)
+      : run_time_steps<Program>(symbols), program_detail::placement<Program>(symbols, [&](int s) {
+          return detail::bytes_at_once<Program>(s, steps_of(*this).operation(s).operation, symbols) > 0;
+        }) {
+    [[maybe_unused]] std::int64_t all_gathered = 0;
     if constexpr (is_needed)
-      for (int i = 0; i < Program::step_count; ++i) find_scratch(i, symbols);
+      for (int i = 0; i < Program::step_count; ++i) find_scratch(i, symbols, all_gathered);
   }
   /// The number of bytes for `workers` workers.
   constexpr std::int64_t total(std::int64_t workers = 1) const {
     std::int64_t helpers = (workers - 1) * of_limited < all_limited ? (workers - 1) * of_limited : all_limited;
     want(helpers, (workers - 1) * of_helper);
     const std::int64_t beside = workers > 1 ? on_threads + helpers : 0;
-    return this->bytes + (beside > scratch ? beside : scratch);
+    constexpr std::int64_t line = passes::costs::buffer_alignment;
+    const std::int64_t most = beside > scratch ? beside : scratch;
+    return this->bytes + (of_groups == 0 ? most : (most + line - 1) / line * line + workers * of_groups);
   }
-  constexpr bool grows_with_workers() const { return on_threads + of_helper + all_limited > 0; }
-  constexpr const auto& steps() const {
-    if constexpr (Program::is_static) return static_steps<Program>;
-    else return this->decoded;
-  }
+  /// The memory of rows that groups compute at a time. Only one kernel reads such rows at a time.
+  char* rows_at_once(void* workspace, std::int64_t workers) const { return static_cast<char*>(workspace) + total(workers) - workers * of_groups; }
+  constexpr bool grows_with_workers() const { return on_threads + of_helper + all_limited + of_groups > 0; }
+  constexpr const auto& steps() const { return steps_of(*this); }
   template <class Body>
   constexpr const memory_plan<Body>& plan_of_body() const {
     if constexpr (Body::is_static) return static_memory<Body>;
@@ -137,9 +144,13 @@ struct memory_plan : program_detail::placement<Program>, run_time_steps<Program>
   }
 
  private:
+  static constexpr const auto& steps_of(const run_time_steps<Program>& s) {
+    if constexpr (Program::is_static) return static_steps<Program>;
+    else return s.decoded;
+  }
   static constexpr void want(std::int64_t& most, std::int64_t wanted) { most = wanted > most ? wanted : most; }
 
-  constexpr void find_scratch(int i, const std::int64_t* symbols) {
+  constexpr void find_scratch(int i, const std::int64_t* symbols, [[maybe_unused]] std::int64_t& all_gathered) {
     const bound_step& s = Program::tables.steps[i];
     if (s.is_fused()) find_kernel_scratch(s.kernel, symbols);
     if (s.control_flow >= 0) find_control_flow_scratch(s, symbols);
@@ -153,11 +164,14 @@ struct memory_plan : program_detail::placement<Program>, run_time_steps<Program>
       want(of_limited, memory.bytes);
       want(all_limited, (memory.blocks - 1) * memory.bytes);
     });
+    if constexpr (Program::groups.gathers > 0)
+      if (Program::groups.at[i].is_of_gather()) want(of_groups, all_gathered += detail::bytes_at_once<Program>(i, operation, symbols));
     if constexpr (detail::has_epilogues<Program>)
       if (const passes::row_group& group = Program::groups.at[i]; group.is_of_product()) {
-        const std::int64_t rows_of_block = detail::cut_of_group<Program>(i, operation, symbols).rows_of_block;
-        if constexpr (!Program::is_static) this->has_epilogue = this->has_epilogue || rows_of_block > 0;
-        find_kernel_scratch(Program::tables.steps[group.kernel].kernel, symbols, rows_of_block);
+        const passes::row_cut cut = detail::cut_of_group<Program>(i, operation, symbols);
+        if constexpr (!Program::is_static) this->has_epilogue = this->has_epilogue || cut.rows_of_block > 0;
+        want(of_groups, detail::bytes_at_once<Program>(i, operation, cut));
+        find_kernel_scratch(Program::tables.steps[group.kernel].kernel, symbols, cut.rows_of_block);
       }
   }
 
