@@ -67,7 +67,7 @@ struct norm : rounds_once {
       };
       if constexpr (P == 2) {
         constexpr int rank = X::shape_type::rank;
-        constexpr bool sums_columns = rank > 0 && !(axis_mask<norm, rank, A...>::value >> (rank - 1) & 1);  // these sums are skipped all at once
+        constexpr bool sums_columns = rank > 0 && 2 * axis_mask<norm, rank, A...>::value <= all_axes(rank);  // keeps the last axis: skipped all at once
         const auto sum_of = [&](const auto& factor, const auto&... mask) {
           const auto squares = square::trace(mul::trace(x, factor));
           if constexpr (sizeof...(mask) == 0) return sum<true, A...>::trace(squares);

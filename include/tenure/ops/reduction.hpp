@@ -151,7 +151,7 @@ template <bool Keep, int... A, class X>
 constexpr auto deviations_along(const X& x, const value& count) {
   constexpr int rank = X::shape_type::rank;
   constexpr std::int64_t mask = axis_mask<mean<Keep, A...>, rank, A...>::value;
-  constexpr bool sums_columns = rank > 0 && !(mask >> (rank - 1) & 1);
+  constexpr bool sums_columns = rank > 0 && 2 * mask <= all_axes(rank);  // the last axis is kept
   const auto total = sum<Keep, A...>::trace(x), plain = sum<Keep, A...>::trace(mul::trace(x, x));
   using R = std::remove_const_t<decltype(total)>;
   using kept = shape_from<reduced_shape<typename X::shape_type, mask, true>>;
