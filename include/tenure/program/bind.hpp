@@ -46,12 +46,13 @@ struct placement {
     if constexpr (has_workspace<Program>) {
       bool has_place[Program::buffer_count] = {};
       for (bool& x : has_place) x = true;
-      if constexpr (Program::groups.any())
+      if constexpr (Program::groups.any()) {  // nvcc does not read the braces of a for without these
         for (int s = 0; s < Program::step_count; ++s) {
           if (Program::groups.at[s].kernel < 0) continue;
           const int rows = Program::tables.bindings[Program::tables.steps[s].first_binding + 2].buffer;
           has_place[rows] = Program::tables.buffers[rows].is_passed_on || !waits(s);  // another temporary needs memory that is passed on
         }
+      }
       const auto place = [&](std::int64_t* offsets, bool backwards) {
         passes::placement_scratch<Program::buffer_count, Program::step_count> scratch;
         return passes::place_buffers(Program::tables.buffers, Program::buffer_count, Program::step_count, symbols, offsets, scratch, backwards, has_place);
