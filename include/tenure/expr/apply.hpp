@@ -137,7 +137,7 @@ constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x
   } else if constexpr (may_be_constant_expression<X>) {
     return constant_expression(g, x);
   } else {
-    static_assert(always_false<X>,
+    static_assert(never<X>,
                   "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");
     return traced<float, shape<>>{&g, g.constant(dtype::float32, g.intern({}), 0)};
   }

@@ -17,16 +17,13 @@
 namespace TENURE_NAMESPACE {
 
 namespace detail {
-template <class...>
-inline constexpr bool always_false = false;
-
 template <class I>
 concept traced_integer = traces<I> && std::is_integral_v<typename I::element_type> && I::shape_type::rank == 0;
 
 /// The std::tuple_size of a traced value or an expression. auto [a, b] = x asks for it.
 template <class X>
 struct is_one_value {
-  static_assert(always_false<X>, "tenure: auto [a, b]: there is one value here: topk gives elements and argtopk positions, value_and_grad gives a pair, rows are x[0], x[1]");
+  static_assert(never<X>, "tenure: auto [a, b]: there is one value here: topk gives elements and argtopk positions, value_and_grad gives a pair, rows are x[0], x[1]");
   static const std::size_t value;  // not a constant, so that the compiler does not go on to look for get()
 };
 }
@@ -78,7 +75,7 @@ struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, 
   template <class... I>
     requires(detail::part_of_axis<I> || ...)
   constexpr after_error operator()(const I&...) const {
-    static_assert(detail::always_false<I...>, "tenure: operator(): it reads one element: a row, a column or a range is x.at(tn::all, i)");
+    static_assert(detail::never<I...>, "tenure: operator(): it reads one element: a row, a column or a range is x.at(tn::all, i)");
     return after_error();
   }
 
@@ -88,28 +85,28 @@ struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, 
   // ---- members that do not compile: a traced value is neither a known number nor memory -------------------------------
 
   constexpr explicit operator bool() const {
-    static_assert(detail::always_false<T>, "tenure: trace: cannot branch on a traced value; use where(condition, a, b)");
+    static_assert(detail::never<T>, "tenure: trace: cannot branch on a traced value; use where(condition, a, b)");
     return false;
   }
   constexpr operator double() const {  // only one conversion, so that std::exp(x) is not ambiguous and gives this message
-    static_assert(detail::always_false<T>, "tenure: trace: a traced value is no number yet: compute with the value itself, by tn::exp and the like");
+    static_assert(detail::never<T>, "tenure: trace: a traced value is no number yet: compute with the value itself, by tn::exp and the like");
     return 0;
   }
   constexpr detail::no_iterator<traced> begin() const {
-    static_assert(detail::always_false<T>, "tenure: begin: a traced value is not a range: loop over indices, x[i]");
+    static_assert(detail::never<T>, "tenure: begin: a traced value is not a range: loop over indices, x[i]");
     return {this};
   }
   constexpr detail::no_iterator<traced> end() const { return {this}; }
   constexpr auto item() const {
-    static_assert(detail::always_false<T>, "tenure: item: a traced value is no number yet: compute with the value itself");
+    static_assert(detail::never<T>, "tenure: item: a traced value is no number yet: compute with the value itself");
     return *this;
   }
   constexpr auto detach() const {
-    static_assert(detail::always_false<T>, "tenure: detach: in a trace call stop_gradient(x)");
+    static_assert(detail::never<T>, "tenure: detach: in a trace call stop_gradient(x)");
     return *this;
   }
   constexpr auto backward() const {
-    static_assert(detail::always_false<T>, "tenure: backward: in a trace call grad(f)(x)");
+    static_assert(detail::never<T>, "tenure: backward: in a trace call grad(f)(x)");
   }
 
   /// A variable can get another value of its type. Elements cannot be assigned. (The result type is not deduced, because std::tuple checks
@@ -117,7 +114,7 @@ struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, 
   constexpr traced& operator=(const traced&) & = default;
   template <class E>
   constexpr traced& operator=(const E&) & {
-    static_assert(detail::always_false<E>, "tenure: operator=: a traced variable keeps its element type and shape");
+    static_assert(detail::never<E>, "tenure: operator=: a traced variable keeps its element type and shape");
     return *this;
   }
   constexpr const traced& operator=(const auto& e) const& {
@@ -138,14 +135,14 @@ struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, 
  private:
   template <class E>
   constexpr auto unwritten(const E&) const {
-    static_assert(detail::always_false<E>, "tenure: trace: a traced value is not written: make a new one, x = x + y");
+    static_assert(detail::never<E>, "tenure: trace: a traced value is not written: make a new one, x = x + y");
     return *this;
   }
 };
 
 template <class T, class Shape>
 constexpr auto& operator<<(std::ostream& out, const traced<T, Shape>&) {
-  static_assert(detail::always_false<T>, "tenure: operator<<: a traced value has no elements yet: print what the function returns");
+  static_assert(detail::never<T>, "tenure: operator<<: a traced value has no elements yet: print what the function returns");
   return out;
 }
 
@@ -166,7 +163,7 @@ inline constexpr bool is_after_error_type<tensor<traced_element<T>, S>> = true;
 /// Does not compile: tn::tensor h = x of a traced x. It gives the message.
 template <class T, class S>
 class tensor<detail::traced_element<T>, S> : public after_error {
-  static_assert(detail::always_false<T>, "tenure: tensor: a traced value has no memory: write auto h = tn::eval(x), in a trace and with tensors");
+  static_assert(detail::never<T>, "tenure: tensor: a traced value has no memory: write auto h = tn::eval(x), in a trace and with tensors");
 
  public:
   constexpr tensor(const traced<T, S>&) {}

@@ -264,7 +264,7 @@ constexpr auto argtopk(const X& x, const Option&...) {
 // The number of elements as an argument: it decides the shape, so it is in the type.
 template <operand_or_scalar X, class... Rest>
 constexpr auto topk(const X&, const Rest&...) {
-  static_assert(detail::always_false<X>, "tenure: topk, argtopk: the number of elements is a template argument: topk<3>(x), and tn::axis<A> after x");
+  static_assert(detail::never<X>, "tenure: topk, argtopk: the number of elements is a template argument: topk<3>(x), and tn::axis<A> after x");
   return after_error();
 }
 template <operand_or_scalar X, class... Rest>

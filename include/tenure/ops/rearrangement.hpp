@@ -283,7 +283,7 @@ template <int K = 0, operand_or_scalar X> constexpr auto diag(const X& x) { retu
 namespace detail {
 template <class X>
 constexpr auto movement_by_arguments() {
-  static_assert(always_false<X>, "tenure: reshape, expand, permute, transpose, unsqueeze, squeeze: extents and axes are template arguments: write reshape<2, 3>(x), permute<1, 0>(x)");
+  static_assert(never<X>, "tenure: reshape, expand, permute, transpose, unsqueeze, squeeze: extents and axes are template arguments: write reshape<2, 3>(x), permute<1, 0>(x)");
   return after_error();
 }
 template <class... To>

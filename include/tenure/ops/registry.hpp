@@ -99,7 +99,7 @@ constexpr value on_bool(const value& a, const value& b, const value& c) {
   else if constexpr (std::is_same_v<Op, greater_equal>) return either(a, no(b));
   else if constexpr (std::is_same_v<Op, equal>) return either(both(a, b), both(no(a), no(b)));
   else if constexpr (std::is_same_v<Op, not_equal>) return either(both(a, no(b)), both(no(a), b));
-  else static_assert(tenure::detail::always_false<Op>, "an operation that takes bool has to say here what it means in logic");
+  else static_assert(tenure::detail::never<Op>, "an operation that takes bool has to say here what it means in logic");
 }
 
 constexpr const operation_record& record_of(ir::opcode op) {

@@ -43,7 +43,7 @@ struct index_rule<traced<T, S>> {
   static constexpr bool inside(std::int64_t extent) { return extent != 0; }
   static constexpr ops::block_axis block(const traced<T, S>& i) { return {i, 1}; }
   static constexpr void apply(layout&, int, const traced<T, S>&) {
-    static_assert(always_false<T>, "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");
+    static_assert(never<T>, "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");
   }
 };
 template <std::int64_t N, class Start>
@@ -248,7 +248,7 @@ constexpr auto range(std::int64_t first, const traced<T, shape<>>& last, std::in
 /// No range begins at a traced integer, because its length would be unknown: window<N>(i) has a length.
 template <class T, class Last>
 constexpr index_range range(const traced<T, shape<>>&, const Last&, std::int64_t = 1) {
-  static_assert(detail::always_false<T>,
+  static_assert(detail::never<T>,
                 "tenure: range: in a trace the first index is a number: at a traced position take tn::window<N>(i)");
   return {0, 0, 1};
 }

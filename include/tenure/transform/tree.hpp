@@ -226,7 +226,7 @@ constexpr void for_each_leaf(X&& x, F&& f) {
   using tree = std::remove_cvref_t<X>;
   if constexpr (is_tree_leaf<tree>) f(x);
   else if constexpr (has_tuple_parts<typename parts<tree>::type>) for_each_part(x, f, part_indices<tree>{});
-  else static_assert(always_false<X>, "tenure: call: an argument is neither a tensor, a number, a tuple, an array nor a model");
+  else static_assert(never<X>, "tenure: call: an argument is neither a tensor, a number, a tuple, an array nor a model");
 }
 
 // ---- types ---------------------------------------------------------------------------------------------------------
