@@ -149,7 +149,7 @@ struct loop_nest : pass_elements<Code> {
         const std::int64_t c = base::template chosen_packet<Pass>(args, p, r, i, n);
         const int width = static_cast<int>(n - c < lanes ? n - c : lanes);
         constexpr std::make_integer_sequence<int, those<part::elements, Pass>::size()> all{};
-      if (c >= 0) base::template some_elements<Pass, at_choice::there, true, 0>(args, p, r, &chosen, total, c, width, std::integer_sequence<int, 0>{}, all);
+        if (c >= 0) base::template some_elements<Pass, at_choice::there, true, 0>(args, p, r, &chosen, total, c, width, std::integer_sequence<int, 0>{}, all);
         walk_packets<Pass, at_choice::elsewhere>(args, p, r, total, i, n);
         // The packet with the chosen element is stored after the loop, because the loop writes to the same place. It is computed before the
         // loop, because a result may be in the memory of an argument.
