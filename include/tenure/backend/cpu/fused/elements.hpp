@@ -24,14 +24,19 @@ struct pass_elements : reductions<Code> {
   static TENURE_LAYER void elements(const local_arguments& args, const position& p, const row_state& r, sums& total, std::int64_t i, int n,
                                     std::integer_sequence<int, W...> packets) {
     element_state e[sizeof...(W)];
-    constexpr int count = base::template selection<part::elements, Pass>::list.count, folds = (count + of_one_fold - 1) / of_one_fold;
-    [&]<int... F>(std::integer_sequence<int, F...>) __attribute__((always_inline)) {
-      (some_elements<Pass, Choice, Partial, F * of_one_fold>(args, p, r, e, total, i, n, packets,
-                                                             std::make_integer_sequence<int, (F + 1 < folds ? of_one_fold : count - F * of_one_fold)>{}), ...);
-    }(std::make_integer_sequence<int, folds>{});
+    folded_elements<Pass, Choice, Partial, 0>(args, p, r, e, total, i, n, packets);
     if constexpr (!Partial && collected_numbers > 0)
       if (args.bypasses_caches) (stream_rows(args, i + W * lanes, std::make_integer_sequence<int, transposition::all.stored_count>{}), ...);
     (prefetch<Pass>(args, p, i + W * lanes), ...);
+  }
+
+  /// The instructions of a pass from position First on, in folds.
+  template <int Pass, at_choice Choice, bool Partial, int First, int... W>
+  static TENURE_LAYER void folded_elements(const local_arguments& args, const position& p, const row_state& r, element_state* e, sums& total, std::int64_t i,
+                                           int n, std::integer_sequence<int, W...> packets) {
+    constexpr int rest = base::template selection<part::elements, Pass>::list.count - First;
+    some_elements<Pass, Choice, Partial, First>(args, p, r, e, total, i, n, packets, std::make_integer_sequence<int, (rest < of_one_fold ? rest : of_one_fold)>{});
+    if constexpr (rest > of_one_fold) folded_elements<Pass, Choice, Partial, First + of_one_fold>(args, p, r, e, total, i, n, packets);
   }
 
   /// The instructions of a pass from position First on. `e` has the state of each packet.
