@@ -42,8 +42,8 @@ template <class X, class Y>
 concept joinable = some_operand<X, Y> && operand_or_scalar<X> && operand_or_scalar<Y>;
 
 namespace ops {
-/// The base of an operation that does not round a plain number or a floating scalar to the narrow type of its other operands. PyTorch's are those that
-/// scale, such as products. It rounds the number in sums, comparisons and powers.
+/// The base of an operation that computes with a plain number or a floating scalar as it is, although the other operands have a narrow type. Other operations
+/// round the number to that type first. As in PyTorch, products and quotients keep the number, and sums, comparisons and powers round it.
 struct keeps_numbers {};
 /// The base of an operation that is composed of others and rounds only its result to a narrow type, as softmax in bfloat16.
 struct rounds_once : keeps_numbers {};
