@@ -4,14 +4,14 @@
 // Law: results do not depend on it, bit for bit. Cost: a thread-local pointer, which small programs do not even read.
 #pragma once
 
-#include <tenure/core/config.hpp>
+#include <tenure/core/not_copied.hpp>
 
 #include <cstdint>
 
 namespace TENURE_NAMESPACE {
 
 /// Runs blocks on several threads, the caller's among them.
-class executor {
+class executor : detail::not_copied {
  public:
   /// The function that runs block number `block`. Workers that run at once have different numbers below workers(), and below the count
   /// of blocks.
@@ -19,8 +19,6 @@ class executor {
 
   executor() = default;
   explicit executor(std::int64_t min_work) : min_work_(min_work) {}
-  executor(const executor&) = delete;
-  executor& operator=(const executor&) = delete;
 
   /// Runs blocks 0 ... count - 1, each once, in any order; returns when all are done. A call takes its memory for workers() workers
   /// before it writes anything, so run() should not allocate.
@@ -52,11 +50,9 @@ template <class BeforeWriting>
 inline constexpr bool watches_steps = requires(const BeforeWriting& watch) { watch.enter(0); };
 
 /// While this object lives, the calls of this thread run on an executor. With a null executor they run on this thread alone.
-class [[nodiscard]] execution_scope {
+class [[nodiscard]] execution_scope : not_copied {
  public:
   explicit execution_scope(executor* on) : outer_(current_executor) { current_executor = on; }
-  execution_scope(const execution_scope&) = delete;
-  execution_scope& operator=(const execution_scope&) = delete;
   ~execution_scope() { current_executor = outer_; }
 
  private:

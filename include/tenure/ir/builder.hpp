@@ -2,6 +2,7 @@
 // The builder of a graph. Tracing, derivatives and passes append nodes to it, at compile time or at run time.
 #pragma once
 
+#include <tenure/core/not_copied.hpp>
 #include <tenure/ir/array.hpp>
 #include <tenure/ir/index.hpp>
 #include <tenure/ir/view.hpp>
@@ -67,13 +68,11 @@ class builder : public symbol_table {
     return nodes_.push_back(n);
   }
   /// While this object lives, new nodes get its source location, if the location is known.
-  class location_scope {
+  class location_scope : tenure::detail::not_copied {
    public:
     constexpr location_scope(builder& g, std::int32_t location) : g_(g), before_(g.location_) {
       if (location != 0) g.location_ = location;
     }
-    location_scope(const location_scope&) = delete;
-    location_scope& operator=(const location_scope&) = delete;
     constexpr ~location_scope() { g_.location_ = before_; }
 
    private:
