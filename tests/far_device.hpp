@@ -10,11 +10,10 @@ template <>
 struct tenure::backend<far_device> {
   static constexpr bool is_included = true;
 
-  static void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
-    const void* here[64];
-    const int n = bring(g, arguments, here);
-    static_cast<void>(n);
-    cpu_backend::check_arguments(g, here, symbols);
+  static void check_arguments(const program_detail::index_argument_list& list, const void* const* arguments, const std::int64_t* symbols) {
+    const void* here[64] = {};
+    for (int i = 0; i < list.count; ++i) here[list.at[i].argument] = memory::near(arguments[list.at[i].argument]);
+    cpu_backend::check_arguments(list, here, symbols);
   }
 
   template <class Program, class BeforeWriting>
@@ -23,7 +22,7 @@ struct tenure::backend<far_device> {
     ++far_events_so_far.runs;
     const void* here[64];
     void* made[64];
-    bring(Program::value.view(), arguments, here);
+    for (int i = 0; i < Program::value.input_count; ++i) here[i] = memory::near(arguments[i]);
     for (int i = 0; i < Program::value.output_count; ++i) made[i] = memory::near(results[i]);
     cpu_backend::run<Program>(here, made, symbols, before_writing);
   }
@@ -33,8 +32,4 @@ struct tenure::backend<far_device> {
 
  private:
   using memory = detail::device_memory<far_device>;
-  static int bring(const ir::graph_view& g, const void* const* arguments, const void** here) {
-    for (int i = 0; i < g.input_count; ++i) here[i] = memory::near(arguments[i]);
-    return g.input_count;
-  }
 };

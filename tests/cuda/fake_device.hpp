@@ -15,11 +15,11 @@ template <>
 struct tenure::backend<tenure::cuda_device> {
   static constexpr bool is_included = true;
 
-  static void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
+  static void check_arguments(const program_detail::index_argument_list& list, const void* const* arguments, const std::int64_t* symbols) {
     std::exception_ptr thrown;
     cuda_detail::check(fake_cuda::launch(cuda_detail::current_stream(), [&] {
       try {
-        cpu_backend::check_arguments(g, arguments, symbols);
+        cpu_backend::check_arguments(list, arguments, symbols);
       } catch (...) {
         thrown = std::current_exception();
       }

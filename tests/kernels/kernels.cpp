@@ -384,7 +384,7 @@ TEST_CASE("an index outside its axis is refused before anything is written") {
   const auto g = [](auto x, auto i) { return gather(x, i); };
   tn::as_span(i)[0] = -1;
   using other = typename decltype(tn::compile(g).plan(x, i))::program_type;
-  const auto index_fault = [&] { tn::cuda_backend::check_arguments(device, other::value.view(), arguments, nullptr); };
+  const auto index_fault = [&] { tn::cuda_backend::check_arguments(device, tn::program_detail::index_arguments<other>, arguments, nullptr); };
   CHECK_THROWS_WITH(index_fault(), "tenure: gather: index -1 is outside an axis of 3");
   tn::as_span(i)[0] = std::numeric_limits<std::int64_t>::min();  // what NaN becomes
   CHECK_THROWS_WITH(index_fault(), "tenure: gather: index -9223372036854775808 is outside an axis of 3");
@@ -397,7 +397,7 @@ TEST_CASE("an index outside its axis is refused before anything is written") {
     using block = typename decltype(tn::compile(blocks).plan(row, k))::program_type;
     const void* const given[] = {row.data(), k.data()};
     void* const result[] = {first};
-    tn::cuda_backend::check_arguments(device, block::value.view(), given, nullptr);
+    tn::cuda_backend::check_arguments(device, tn::program_detail::index_arguments<block>, given, nullptr);
     tn::cuda_backend::run<block>(device, given, result, nullptr);
   };
   CHECK_THROWS_WITH(refused_at(2), "tenure: dynamic_slice: a block of 5 at index 2 is outside an axis of 6");

@@ -16,9 +16,9 @@ template <>
 struct backend<cpu_device> {
   static constexpr bool is_included = true;
 
-  /// Throws index_error if an argument of the graph holds an index outside its axis. Call it before anything is written.
-  static void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
-    cpu_backend::check_arguments(g, arguments, symbols);
+  /// Throws index_error if one of these arguments holds an index outside its axis. Call it before anything is written.
+  static void check_arguments(const program_detail::index_argument_list& list, const void* const* arguments, const std::int64_t* symbols) {
+    cpu_backend::check_arguments(list, arguments, symbols);
   }
 
   /// Runs a program with one pointer for each argument, one for each result, and the run-time extents. Throws index_error if a computed

@@ -99,22 +99,71 @@ constexpr int max_count(int bound_step::*count) {
   return most;
 }
 
-/// Calls check(bound, type, first, indices, extent) for each argument, or view of an argument, that holds indices. Indices must lie in [0, extent).
-template <class Check>
-void for_each_index_argument(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols, Check check) {
-  const auto known = [&](std::int64_t e) { return passes::value_of(passes::symbolic_size_of(e), symbols); };
-  for (int i = 0; i < g.bound_count; ++i) {
-    const ir::bound& b = g.bounds[i];
-    const passes::layout l = passes::layout_of(g, b.indices);
-    const ir::node& root = g[l.root];
-    if (root.op != ir::opcode::input) continue;
-    operand_view v;
-    for (const extents& s = g.shape_of(b.indices); v.rank < s.rank; ++v.rank) {
-      v.extent[v.rank] = known(s[v.rank]);
-      v.stride[v.rank] = passes::value_of(l.stride[v.rank], symbols);
+// What a call reads of its graph when it runs, as constants of a few bytes. Otherwise the object file would hold the whole graph, and the compiler would
+// read the rules of all operations.
+
+/// The bounds of computed indices.
+template <class Program>
+inline constexpr auto bounds_of = Program::value.bounds;
+
+/// The extents of each result.
+template <class Program>
+inline constexpr auto output_extents = [] {
+  struct {
+    extents at[Program::value.output_count + 1] = {};
+  } all;
+  for (int i = 0; i < Program::value.output_count; ++i) all.at[i] = Program::value.shapes[Program::value.nodes[Program::value.outputs[i]].shape];
+  return all;
+}();
+
+/// An argument, or a view of an argument, that holds indices. They must lie in [0, extent).
+struct index_argument {
+  ir::bound bound;
+  dtype type = dtype::int64;
+  int argument = 0, rank = 0;
+  passes::symbolic_size extent{}, shape[max_rank] = {};
+  passes::layout place{};
+};
+struct index_argument_list {
+  const index_argument* at;
+  int count;
+};
+
+template <class Program>
+struct index_arguments_of {
+  index_argument at[Program::value.bound_count + 1] = {};
+  int count = 0;
+
+  constexpr index_arguments_of() {
+    const ir::graph_view g = Program::value.view();
+    for (int i = 0; i < g.bound_count; ++i) {
+      const ir::bound& b = g.bounds[i];
+      const passes::layout l = passes::layout_of(g, b.indices);
+      const ir::node& root = g[l.root];
+      if (root.op != ir::opcode::input) continue;
+      index_argument& x = at[count++];
+      const extents& s = g.shape_of(b.indices);
+      x.bound = b, x.type = root.type, x.argument = static_cast<int>(root.attr), x.rank = s.rank, x.extent = passes::symbolic_size_of(b.extent), x.place = l;
+      for (int a = 0; a < s.rank; ++a) x.shape[a] = passes::symbolic_size_of(s[a]);
     }
-    const auto* const first = static_cast<const char*>(arguments[root.attr]) + passes::value_of(l.offset, symbols) * size_of(root.type);
-    check(b, root.type, first, v, known(b.extent));
+  }
+  constexpr operator index_argument_list() const { return {at, count}; }
+};
+template <class Program>
+inline constexpr index_arguments_of<Program> index_arguments{};
+
+/// Calls check(bound, type, first, indices, extent) for each of these arguments.
+template <class Check>
+void for_each_index_argument(const index_argument_list& list, const void* const* arguments, const std::int64_t* symbols, Check check) {
+  for (int i = 0; i < list.count; ++i) {
+    const index_argument& x = list.at[i];
+    operand_view v;
+    for (; v.rank < x.rank; ++v.rank) {
+      v.extent[v.rank] = passes::value_of(x.shape[v.rank], symbols);
+      v.stride[v.rank] = passes::value_of(x.place.stride[v.rank], symbols);
+    }
+    const auto* const first = static_cast<const char*>(arguments[x.argument]) + passes::value_of(x.place.offset, symbols) * size_of(x.type);
+    check(x.bound, x.type, first, v, passes::value_of(x.extent, symbols));
   }
 }
 

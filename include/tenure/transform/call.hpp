@@ -59,7 +59,7 @@ struct recorded_step { static constexpr bool exists = false; };
 
 template <class Program>
 extents output_extents(int output, const std::int64_t* symbols) {
-  const extents& s = Program::value.shapes.at[Program::value.nodes.at[Program::value.outputs.at[output]].shape];
+  const extents& s = program_detail::output_extents<Program>.at[output];
   if constexpr (Program::is_static) return s;
   else return bound_extents(s, symbols);
 }
@@ -72,7 +72,7 @@ TENURE_INLINE auto call_bound(const leaf_argument* arguments, int count, const v
   std::int64_t symbols[Program::symbol_count + 1] = {};
   for (int i = 0; i < count; ++i) pointers[i] = arguments[i].data;
   if constexpr (!Program::is_static) bind_symbols(Program::value.view(), arguments, symbols);
-  if constexpr (Program::value.bound_count > 0) backend<Device>::check_arguments(Program::value.view(), pointers, symbols);
+  if constexpr (Program::value.bound_count > 0) backend<Device>::check_arguments(program_detail::index_arguments<Program>, pointers, symbols);
   void* results[outputs + 1];
   auto made = make_results(results, symbols);
   at_once<Device>::template run<Program>(pointers, results, symbols, before_writing);

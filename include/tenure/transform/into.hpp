@@ -75,7 +75,7 @@ class into_call {
     [[maybe_unused]] const auto numbers = place_numbers<device_type>(runner.memory_of_numbers(sizeof(std::int64_t) * static_cast<std::size_t>(leaves + 1)), [&](int i, const void* there) { pointers[i] = there; }, x...);
     std::int64_t symbols[program_type::symbol_count + 1] = {};
     bind_extents<program_type>(symbols, x...);
-    if constexpr (program_type::value.bound_count > 0) backend<device_type>::check_arguments(program_type::value.view(), pointers, symbols);
+    if constexpr (program_type::value.bound_count > 0) backend<device_type>::check_arguments(program_detail::index_arguments<program_type>, pointers, symbols);
 
     target_memory targets[outputs + 1];
     void* results[outputs + 1];

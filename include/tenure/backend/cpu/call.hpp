@@ -13,8 +13,8 @@
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// Throws index_error if an argument, or a view of an argument, holds an index outside its axis.
-inline void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
-  program_detail::for_each_index_argument(g, arguments, symbols, [](const ir::bound& b, dtype type, const void* first, const operand_view& v, std::int64_t extent) {
+inline void check_arguments(const program_detail::index_argument_list& list, const void* const* arguments, const std::int64_t* symbols) {
+  program_detail::for_each_index_argument(list, arguments, symbols, [](const ir::bound& b, dtype type, const void* first, const operand_view& v, std::int64_t extent) {
     check_indices(b, type, first, v, extent);
   });
 }

@@ -17,11 +17,11 @@ template <>
 struct backend<cuda_device> {
   static constexpr bool is_included = true;
 
-  /// Throws index_error if an argument of the graph contains an index outside its axis. It waits for the device.
+  /// Throws index_error if one of these arguments contains an index outside its axis. It waits for the device.
   template <class Device = cuda_backend::gpu>  // a template, so that a file without indices compiles no kernel for them
-  static void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
+  static void check_arguments(const program_detail::index_argument_list& list, const void* const* arguments, const std::int64_t* symbols) {
     Device device;
-    cuda_backend::check_arguments(device, g, arguments, symbols);
+    cuda_backend::check_arguments(device, list, arguments, symbols);
   }
 
   /// Enqueues a program in the stream of this thread. The call waits for the device only if the program checks computed indices.

@@ -229,7 +229,7 @@ void run_steps(Device& device, const call_memory& m, const memory_plan<Program, 
       }
     } else if constexpr (has_opaque<Program>) {
       program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
-        step<Op, T, Device>::run(device, pointer, plan.steps.operation(i), Program::value.bounds, scratch);
+        step<Op, T, Device>::run(device, pointer, plan.steps.operation(i), program_detail::bounds_of<Program>, scratch);
       });
     }
   }
@@ -254,9 +254,9 @@ constexpr std::int64_t workspace_bytes() {
 
 /// Throws index_error if an argument, or a view of an argument, contains an index outside its axis. It waits for the device.
 template <class Device>
-void check_arguments(Device& device, const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
+void check_arguments(Device& device, const program_detail::index_argument_list& list, const void* const* arguments, const std::int64_t* symbols) {
   detail::device_memory<Device> answer;
-  program_detail::for_each_index_argument(g, arguments, symbols, [&](const ir::bound& b, dtype type, const void* first, const operand_view& v, std::int64_t extent) {
+  program_detail::for_each_index_argument(list, arguments, symbols, [&](const ir::bound& b, dtype type, const void* first, const operand_view& v, std::int64_t extent) {
     check_indices(device, b, type, first, v, extent, answer.take(device, sizeof(kernels::index_fault)));
   });
 }
