@@ -58,7 +58,7 @@ struct elements_of_thread : rows_of_thread<Code> {
       for (int l = 0; l < lanes; ++l) e.value[I][l] = kept.at[l];
     } else {
       constexpr auto a = k.access[x.access];
-      const std::int64_t step = stride_of<Code, x.access, last>(args);
+      const std::int64_t step = number_of(args, base::stride(x.access, last));
       if constexpr (a.counting) {
         const std::int64_t first = position_of<Code, x.access>(args, p.offset);
         for (int l = 0; l < lanes; ++l) e.value[I][l] = static_cast<T>(first + l * step);
@@ -85,7 +85,7 @@ struct elements_of_thread : rows_of_thread<Code> {
 
   template <int Slot>
   static TENURE_KERNEL_INLINE auto operand(const thread_state& t, const packet_state& e, int l) {
-    if constexpr (at(Slot).row) return program_detail::row_slot<Code, Slot>(t);
+    if constexpr (at(Slot).row) return program_detail::slot_of<at(Slot).is_mask>(t, Slot);
     else if constexpr (at(Slot).is_mask) return e.mask[Slot][l];
     else return e.value[Slot][l];
   }
@@ -122,7 +122,7 @@ struct elements_of_thread : rows_of_thread<Code> {
       for (int l = 0; l < lanes; ++l) mine.at[l] = operand<x.in[0]>(t, e, l);
       base::template add_run<at(I).reduction()>(run_at(args, p.scratch, kept_rows + rank_of(I)), mine);
     } else {
-      const std::int64_t step = stride_of<Code, x.access, last>(args);
+      const std::int64_t step = number_of(args, base::stride(x.access, last));
       using to = element_of_t<k.access[x.access].type>;
       to* const target = static_cast<to*>(args.pointer[x.access]) + p.offset[x.access];
       if constexpr (!x.is_mask && base::template is_run<x.access>)

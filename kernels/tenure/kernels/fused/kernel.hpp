@@ -14,13 +14,12 @@
 
 namespace TENURE_NAMESPACE::kernels {
 
-using program_detail::extent_of;
 using program_detail::instruction;
 using program_detail::is_dynamic;
 using program_detail::part;
 using program_detail::places;
 using program_detail::position_of;
-using program_detail::stride_of;
+using program_detail::number_of;
 
 /// The arguments of a kernel, passed by value. The pointer of an access that counts positions is null.
 template <class T, int Pointers, int Numbers, class Sources>

@@ -18,7 +18,7 @@ struct rows_of_thread : launch_shape<Code> {
     if constexpr (D == First) {
       program_detail::move_along<Code, D>(args, offset, index, stream_indices{});
     } else if constexpr (D > First) {
-      const quotient q = divided(index, extent_of<Code, D>(args));
+      const quotient q = divided(index, number_of(args, base::extent(D)));
       program_detail::move_along<Code, D>(args, offset, q.rest, stream_indices{});
       move_to<First, D - 1>(args, offset, q.whole);
     }
@@ -28,7 +28,7 @@ struct rows_of_thread : launch_shape<Code> {
     place p;
     p.scratch = scratch;
     for (int a = 0; a < record::accesses; ++a) p.offset[a] = t.offset[a];
-    const std::int64_t n = extent_of<Code, last>(args);
+    const std::int64_t n = number_of(args, base::extent(last));
     std::int64_t i = packet * lanes;
     p.column = i;
     if constexpr (record::inner > 1) {

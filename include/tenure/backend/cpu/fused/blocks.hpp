@@ -165,7 +165,7 @@ struct kernel_in_blocks : loop_nest<Code> {
 
   static TENURE_INLINE void run_blocks(const local_arguments& args, const kernel_arguments& given) {
     std::int64_t extents[record::rank], elements = 1;
-    for (int d = 0; d < record::rank; ++d) elements *= extents[d] = base::value_of(args, k.extent[d]);
+    for (int d = 0; d < record::rank; ++d) elements *= extents[d] = number_of(args, k.extent[d]);
     const bool is_one_block = given.rows == nullptr && elements * record::instructions < costs::two_blocks_work;
     if (!is_one_block) return run_many_blocks(args, given, extents);
     block_range range{};

@@ -24,29 +24,26 @@ struct pass_elements : reductions<Code> {
   static TENURE_LAYER void elements(const local_arguments& args, const position& p, const row_state& r, sums& total, std::int64_t i, int n,
                                     std::integer_sequence<int, W...> packets) {
     element_state e[sizeof...(W)];
-    folded_elements<Pass, Choice, Partial, 0>(args, p, r, e, total, i, n, packets);
+    some_elements<Pass, Choice, Partial, 0>(args, p, r, e, total, i, n, packets, fold_from<Pass, 0>{});
     if constexpr (!Partial && collected_numbers > 0)
       if (args.bypasses_caches) (stream_rows(args, i + W * lanes, std::make_integer_sequence<int, transposition::all.stored_count>{}), ...);
     (prefetch<Pass>(args, p, i + W * lanes), ...);
   }
 
-  /// The instructions of a pass from position First on, in folds. With a lambda over the folds, g++ inlines nothing below it in a large unit: a gradient
-  /// took 1.5 times as long.
-  template <int Pass, at_choice Choice, bool Partial, int First, int... W>
-  static TENURE_LAYER void folded_elements(const local_arguments& args, const position& p, const row_state& r, element_state* e, sums& total, std::int64_t i,
-                                           int n, std::integer_sequence<int, W...> packets) {
-    constexpr int rest = base::template selection<part::elements, Pass>::list.count - First;
-    some_elements<Pass, Choice, Partial, First>(args, p, r, e, total, i, n, packets, std::make_integer_sequence<int, (rest < of_one_fold ? rest : of_one_fold)>{});
-    if constexpr (rest > of_one_fold) folded_elements<Pass, Choice, Partial, First + of_one_fold>(args, p, r, e, total, i, n, packets);
-  }
+  /// The numbers 0, 1, ... of the instructions of one fold, which begins at position First of a pass.
+  template <int Pass, int First>
+  using fold_from = std::make_integer_sequence<int, (those<part::elements, Pass>::size() - First < of_one_fold ? those<part::elements, Pass>::size() - First : of_one_fold)>;
 
-  /// The instructions of a pass from position First on. `e` has the state of each packet.
+  /// The instructions of a pass from position First on. `e` has the state of each packet. Without a lambda: with one over the folds, g++ inlines nothing
+  /// below it in a large unit, and a gradient took 1.5 times as long.
   template <int Pass, at_choice Choice, bool Partial, int First, int... W, int... J>
   static TENURE_LAYER void some_elements(const local_arguments& args, const position& p, const row_state& r, element_state* e, sums& total, std::int64_t i,
                                          int n, [[maybe_unused]] std::integer_sequence<int, W...> packets, std::integer_sequence<int, J...>) {
     constexpr auto& list = base::template selection<part::elements, Pass>::list;
     if constexpr (sizeof...(W) == 1) (element<Pass, Choice, Partial, (W + ...), list.at[First + J]>(args, p, r, *e, total, i + (W + ...) * lanes, n), ...);
     else (each_of_group<Pass, list.at[First + J]>(args, p, r, e, total, i, packets), ...);
+    constexpr int next = First + static_cast<int>(sizeof...(J));
+    if constexpr (next < list.count) some_elements<Pass, Choice, Partial, next>(args, p, r, e, total, i, n, packets, fold_from<Pass, next>{});
   }
 
   /// One instruction for each packet of a group. Keeps the order of the instructions if the longest chain has 200 cycles or more. For a shorter chain clang's
@@ -56,10 +53,9 @@ struct pass_elements : reductions<Code> {
   static TENURE_LAYER void each_of_group(const local_arguments& args, const position& p, const row_state& r, element_state* e, sums& total, std::int64_t i,
                                          std::integer_sequence<int, W...>) {
     constexpr bool computes = in_pass(at(I), Pass) == action::compute && !at(I).is_mask;
-    ([&] {
-      element<Pass, at_choice::unknown, false, 0, I>(args, p, r, e[W], total, i + W * lanes, lanes);
-      if constexpr (computes && base::longest_chain(Pass) >= costs::long_chain) math::stay_in_order(e[W].value[I]);
-    }(), ...);
+    constexpr bool stays_in_order = computes && base::longest_chain(Pass) >= costs::long_chain;
+    if constexpr (stays_in_order) ((element<Pass, at_choice::unknown, false, 0, I>(args, p, r, e[W], total, i + W * lanes, lanes), math::stay_in_order(e[W].value[I])), ...);
+    else (element<Pass, at_choice::unknown, false, 0, I>(args, p, r, e[W], total, i + W * lanes, lanes), ...);
   }
 
   template <int Pass, at_choice Choice, bool Partial, int Way, int I>
@@ -82,17 +78,17 @@ struct pass_elements : reductions<Code> {
       else e.value[I] = compute<Pass, Choice, I>(r, e, typename base::template operands_of<I>{});
       if constexpr (does == action::keep && Choice != at_choice::there) base::template store<x.access, Partial>(args, p, e.value[I], i, n);
     } else if constexpr (does == action::store) {
-      if constexpr (x.is_mask) base::template store_mask<x.access>(args, p, read<Code, x.in[0]>(r, e), i, n);
-      else base::template store<x.access, Partial>(args, p, read<Code, x.in[0]>(r, e), i, n);
+      if constexpr (x.is_mask) base::template store_mask<x.access>(args, p, read<Code, held_in<Code>(x.in[0])>(r, e, x.in[0]), i, n);
+      else base::template store<x.access, Partial>(args, p, read<Code, held_in<Code>(x.in[0])>(r, e, x.in[0]), i, n);
     } else if constexpr (does == action::reduce_columns) {
       using to = element_of_t<k.access[x.access].type>;
       static_assert(std::is_same_v<to, T>);
       T* at_column = static_cast<T*>(args.pointer[x.access]) + p.offset[x.access] + i;
-      const P v = read<Code, x.in[0]>(r, e);
+      const P v = read<Code, held_in<Code>(x.in[0])>(r, e, x.in[0]);
       if constexpr (columns_in_registers || adds_several_rows) total.packet[I][0] = ops::combine<at(I).reduction()>(total.packet[I][0], v);
       else base::template store_column<Partial>(at_column, ops::combine<at(I).reduction()>(base::template load_column<Partial>(at_column, n), v), n);
     } else {
-      P v = read<Code, x.in[0]>(r, e);
+      P v = read<Code, held_in<Code>(x.in[0])>(r, e, x.in[0]);
       if constexpr (Partial) {
         const P nothing = math::set1<P>(ops::identity<at(I).reduction(), T>());
         v = math::select(math::lt(base::template lane_index<>(), math::set1<P>(static_cast<T>(n))), v, nothing);
@@ -117,7 +113,7 @@ struct pass_elements : reductions<Code> {
         constexpr auto a = k.access[x.access];
         const auto* const line = static_cast<const element_of_t<a.type>*>(args.pointer[x.access]) + p.offset[x.access] + i;
         if constexpr (What == kind::store) __builtin_prefetch(line, 1);
-        else if constexpr (!a.counting && a.stride[last] == 1) __builtin_prefetch(line + stride_of<Code, x.access, record::outer - 1>(args));
+        else if constexpr (!a.counting && a.stride[last] == 1) __builtin_prefetch(line + number_of(args, base::stride(x.access, record::outer - 1)));
       }
     }(), ...);
   }
@@ -127,19 +123,19 @@ struct pass_elements : reductions<Code> {
     constexpr auto x = at(I);
     constexpr bool elsewhere = Choice == at_choice::elsewhere, adds = elsewhere && x.op == ops::code_of<ops::add>();
     if constexpr (x.op == ops::code_of<ops::where>() && x.in[0] == mask_of_sums(Pass)) {
-      return read<Code, x.in[1]>(r, e);  // the pass runs only where the mask is true
+      return read<Code, held_in<Code>(x.in[1])>(r, e, x.in[1]);  // the pass runs only where the mask is true
     } else if constexpr (elsewhere && is_choice(I)) {
       return math::mask_set<P>(false);
     } else if constexpr (elsewhere && is_zero_elsewhere(I)) {
-      return read<Code, x.in[2]>(r, e);
+      return read<Code, held_in<Code>(x.in[2])>(r, e, x.in[2]);
     } else if constexpr (adds && is_zero_elsewhere(x.in[0])) {
-      return read<Code, x.in[1]>(r, e);
+      return read<Code, held_in<Code>(x.in[1])>(r, e, x.in[1]);
     } else if constexpr (adds && is_zero_elsewhere(x.in[1])) {
-      return read<Code, x.in[0]>(r, e);
+      return read<Code, held_in<Code>(x.in[0])>(r, e, x.in[0]);
     } else if constexpr (ops::is_pointwise(x.op)) {
-      return ops::operation_of<x.op>::evaluate(read<Code, x.in[K]>(r, e)...);
+      return ops::operation_of<x.op>::evaluate(read<Code, held_in<Code>(x.in[K])>(r, e, x.in[K])...);
     } else {
-      return program_detail::copied<P, x.is_mask, at(x.in[0]).is_mask, base::rounds_to(I)>(read<Code, x.in[0]>(r, e));
+      return program_detail::copied<P, x.is_mask, at(x.in[0]).is_mask, base::rounds_to(I)>(read<Code, held_in<Code>(x.in[0])>(r, e, x.in[0]));
     }
   }
 
@@ -147,7 +143,7 @@ struct pass_elements : reductions<Code> {
   static TENURE_LAYER void store_chosen(const local_arguments& args, const position& p, const row_state& r, const element_state& e,
                                         std::int64_t i, int n, std::integer_sequence<int, I...>) {
     ([&] {
-      if constexpr (at(I).what == kind::store && decided.at[I]) base::template store<at(I).access, true>(args, p, read<Code, at(I).in[0]>(r, e), i, n);
+      if constexpr (at(I).what == kind::store && decided.at[I]) base::template store<at(I).access, true>(args, p, read<Code, held_in<Code>(at(I).in[0])>(r, e, at(I).in[0]), i, n);
     }(), ...);
   }
 };

@@ -70,7 +70,7 @@ struct fused : kernel_in_blocks<Code> {
     } else if constexpr (role == in_loop::carry_in) {
       e.value[I] = carried[Loop::carry(x.access)];
     } else if constexpr (role == in_loop::carry_out) {
-      next[Loop::carry(x.access)] = read<Code, x.in[0]>(r, e);
+      next[Loop::carry(x.access)] = read<Code, held_in<Code>(x.in[0])>(r, e, x.in[0]);
     } else if constexpr (Full || x.access < 0) {
       base::template element<0, at_choice::unknown, false, 0, I>(args, p, r, e, none, i, lanes);
     } else {
@@ -168,7 +168,7 @@ struct fused : kernel_in_blocks<Code> {
     for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
     constexpr int ways = packets_per_iteration, step = ways * lanes;
     constexpr std::int64_t extent = k.extent[last];
-    const std::int64_t n = extent_of<Code, last>(args);
+    const std::int64_t n = number_of(args, base::extent(last));
     std::int64_t i = 0;
     if constexpr (is_dynamic(extent) || extent >= step)
       for (; i + step <= n; i += step) run_packets<Loop, step>(args, loop, i, n, std::make_integer_sequence<int, ways>{});

@@ -15,15 +15,14 @@ TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 using program_detail::action;
-using program_detail::extent_of;
 using program_detail::in_pass;
 using program_detail::instruction;
 using program_detail::is_dynamic;
 using program_detail::move_along;
+using program_detail::number_of;
 using program_detail::part;
 using program_detail::places;
 using program_detail::position_of;
-using program_detail::stride_of;
 
 /// P, or a narrower packet if a row has fewer elements than P has lanes.
 template <class P, std::int64_t N>
@@ -125,20 +124,24 @@ struct kernel_facts : program_detail::coded_kernel<Code> {
   static_assert((!reduces_columns && base::kept_rows == 0) || cuts == (record::outer < 2 ? record::outer : 2));
   /// True if the kernel may run in blocks. Then a row_producer may compute rows before each block.
   static constexpr bool runs_in_blocks() { return is_cut; }
-  static std::int64_t value_of(const local_arguments& args, std::int64_t word) {
-    return is_dynamic(word) ? args.number[word - program_detail::first_dynamic] : word;
-  }
 };
 
-/// The packet or the mask in a slot.
-template <class Code, int Slot>
-TENURE_LAYER auto read(const typename kernel_facts<Code>::row_state& r, const typename kernel_facts<Code>::element_state& e) {
-  using kernel = kernel_facts<Code>;
-  using P = typename kernel::P;
-  if constexpr (kernel::at(Slot).is_mask && kernel::at(Slot).row) return math::mask_set<P>(r.mask[Slot]);
-  else if constexpr (kernel::at(Slot).is_mask) return e.mask[Slot];
-  else if constexpr (kernel::at(Slot).row) return math::set1<P>(r.value[Slot]);
-  else return e.value[Slot];
+/// What a slot holds.
+enum class held : std::uint8_t { packet, mask, number_of_row, mask_of_row };
+template <class Code>
+constexpr held held_in(int slot) {
+  const auto& x = kernel_facts<Code>::at(slot);
+  return x.is_mask ? (x.row ? held::mask_of_row : held::mask) : x.row ? held::number_of_row : held::packet;
+}
+
+/// The packet or the mask in a slot. Only what the slot holds is a template argument: functions for each slot took g++ a fiftieth of its time.
+template <class Code, held Held>
+TENURE_LAYER auto read(const typename kernel_facts<Code>::row_state& r, const typename kernel_facts<Code>::element_state& e, int slot) {
+  using P = typename kernel_facts<Code>::P;
+  if constexpr (Held == held::mask_of_row) return math::mask_set<P>(r.mask[slot]);
+  else if constexpr (Held == held::mask) return e.mask[slot];
+  else if constexpr (Held == held::number_of_row) return math::set1<P>(r.value[slot]);
+  else return e.value[slot];
 }
 
 }  // namespace tenure::cpu_backend

@@ -23,7 +23,7 @@ struct loop_nest : pass_elements<Code> {
     template <int D>
     static TENURE_LAYER std::int64_t begin() { return 0; }
     template <int D>
-    static TENURE_LAYER std::int64_t end(const local_arguments& args) { return extent_of<Code, D>(args); }
+    static TENURE_LAYER std::int64_t end(const local_arguments& args) { return number_of(args, base::extent(D)); }
   };
 
   struct block_range {
@@ -36,7 +36,7 @@ struct loop_nest : pass_elements<Code> {
     template <int D>
     TENURE_LAYER std::int64_t end(const local_arguments& args) const {
       if constexpr (D < cuts) return last[D];
-      else return extent_of<Code, D>(args);
+      else return number_of(args, base::extent(D));
     }
   };
 
@@ -107,9 +107,10 @@ struct loop_nest : pass_elements<Code> {
           return;
         }
     }
-    const std::int64_t n = extent_of<Code, last>(args);
+    const std::int64_t n = number_of(args, base::extent(last));
     std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) add_packets<false>(args, p, r, total, i, lanes, rows, those<part::column_sums>{});
+    if constexpr (may_have(1))
+      for (; i + lanes <= n; i += lanes) add_packets<false>(args, p, r, total, i, lanes, rows, those<part::column_sums>{});
     constexpr bool has_tail = is_dynamic(k.extent[last]) || k.extent[last] % lanes != 0;
     if constexpr (has_tail)
       if (i < n) add_packets<true>(args, p, r, total, i, static_cast<int>(n - i), rows, those<part::column_sums>{});
@@ -148,8 +149,8 @@ struct loop_nest : pass_elements<Code> {
         element_state chosen;
         const std::int64_t c = base::template chosen_packet<Pass>(args, p, r, i, n);
         const int width = static_cast<int>(n - c < lanes ? n - c : lanes);
-        constexpr std::make_integer_sequence<int, those<part::elements, Pass>::size()> all{};
-        if (c >= 0) base::template some_elements<Pass, at_choice::there, true, 0>(args, p, r, &chosen, total, c, width, std::integer_sequence<int, 0>{}, all);
+        if (c >= 0)
+          base::template some_elements<Pass, at_choice::there, true, 0>(args, p, r, &chosen, total, c, width, std::integer_sequence<int, 0>{}, typename base::template fold_from<Pass, 0>{});
         walk_packets<Pass, at_choice::elsewhere>(args, p, r, total, i, n);
         // The packet with the chosen element is stored after the loop, because the loop writes to the same place. It is computed before the
         // loop, because a result may be in the memory of an argument.
@@ -159,6 +160,9 @@ struct loop_nest : pass_elements<Code> {
       }
     }
   }
+
+  /// Whether a row may have so many packets. A kernel of short static rows has no code for more.
+  static constexpr bool may_have(int packets) { return is_dynamic(k.extent[last]) || k.extent[last] >= packets * lanes; }
 
   /// The packets of a row, or of a block of a row. Long sums are sums of segments: with one running sum for each of 64 lanes, the float32 sum of 10^7
   /// numbers around 1000 was wrong by 1e-3.
@@ -185,19 +189,18 @@ struct loop_nest : pass_elements<Code> {
   template <int Pass, at_choice Choice>
   static TENURE_LAYER void walk_segment(const local_arguments& args, const position& p, const row_state& r, sums& total,
                                         std::int64_t i, std::int64_t n) {
-    constexpr int side = ways(Pass), group = in_group(Pass);
-    const auto packets = [&](auto numbers) __attribute__((always_inline)) {
-      base::template elements<Pass, Choice, false>(args, p, r, total, i, lanes, numbers);
-    };
-    if constexpr (side > 1)
+    constexpr int side = ways(Pass), group = Choice == at_choice::unknown ? in_group(Pass) : 1;
+    if constexpr (side > 1 && may_have(side))
       for (; i + side * lanes <= n; i += side * lanes)
-        [&]<int... W>(std::integer_sequence<int, W...>) { (packets(std::integer_sequence<int, W>{}), ...); }(std::make_integer_sequence<int, side>{});
-    if constexpr (group > 1 && Choice == at_choice::unknown) {
-      for (; i + group * lanes <= n; i += group * lanes) packets(std::make_integer_sequence<int, group>{});
-      if constexpr (group > 2)  // for the remaining elements, and for short rows
-        for (; i + 2 * lanes <= n; i += 2 * lanes) packets(std::integer_sequence<int, 0, 1>{});
-    }
-    for (; i + lanes <= n; i += lanes) packets(std::integer_sequence<int, 0>{});
+        [&]<int... W>(std::integer_sequence<int, W...>) __attribute__((always_inline)) {
+          (base::template elements<Pass, Choice, false>(args, p, r, total, i, lanes, std::integer_sequence<int, W>{}), ...);
+        }(std::make_integer_sequence<int, side>{});
+    if constexpr (group > 1 && may_have(group))
+      for (; i + group * lanes <= n; i += group * lanes) base::template elements<Pass, Choice, false>(args, p, r, total, i, lanes, std::make_integer_sequence<int, group>{});
+    if constexpr (group > 2 && may_have(2))  // for the remaining elements, and for short rows
+      for (; i + 2 * lanes <= n; i += 2 * lanes) base::template elements<Pass, Choice, false>(args, p, r, total, i, lanes, std::integer_sequence<int, 0, 1>{});
+    if constexpr (may_have(1))
+      for (; i + lanes <= n; i += lanes) base::template elements<Pass, Choice, false>(args, p, r, total, i, lanes, std::integer_sequence<int, 0>{});
     constexpr bool has_tail = is_dynamic(k.extent[last]) || k.extent[last] % lanes != 0;
     if constexpr (has_tail)
       if (i < n) base::template elements<Pass, Choice, true>(args, p, r, total, i, static_cast<int>(n - i), std::integer_sequence<int, 0>{});

@@ -30,7 +30,7 @@ struct packet_memory : non_temporal<Code> {
   template <int A, bool Partial, int Way>
   static TENURE_LAYER auto load(const local_arguments& args, const position& p, std::int64_t i, int n) -> P {
     constexpr auto x = k.access[A];
-    const std::int64_t step = stride_of<Code, A, last>(args);
+    const std::int64_t step = number_of(args, base::stride(A, last));
     if constexpr (x.counting) {
       // `base` is the same for all packets of an interleaved step.
       const T base = static_cast<T>(position_of<Code, A>(args, p.offset) + (i - Way * lanes) * step);
@@ -67,7 +67,7 @@ struct packet_memory : non_temporal<Code> {
 
   template <int A, bool Partial>
   static TENURE_LAYER auto load_mask(const local_arguments& args, const position& p, std::int64_t i, int n) -> M {
-    const std::int64_t step = stride_of<Code, A, last>(args);
+    const std::int64_t step = number_of(args, base::stride(A, last));
     const bool* source = static_cast<const bool*>(args.pointer[A]) + p.offset[A] + i * step;
     if constexpr (lanes == 1) return *source;
     else {
@@ -81,7 +81,7 @@ struct packet_memory : non_temporal<Code> {
 
   template <int A, bool Partial>
   static TENURE_LAYER void store(const local_arguments& args, const position& p, P v, std::int64_t i, int n) {
-    const std::int64_t step = stride_of<Code, A, last>(args);
+    const std::int64_t step = number_of(args, base::stride(A, last));
     using to = element_of_t<k.access[A].type>;
     to* target = static_cast<to*>(args.pointer[A]) + p.offset[A] + i * step;
     if constexpr (!std::is_same_v<to, T>) math::store_narrow<P>(target, v, step, n);
@@ -98,7 +98,7 @@ struct packet_memory : non_temporal<Code> {
 
   template <int A>
   static TENURE_LAYER void store_mask(const local_arguments& args, const position& p, M m, std::int64_t i, int n) {
-    const std::int64_t step = stride_of<Code, A, last>(args);
+    const std::int64_t step = number_of(args, base::stride(A, last));
     bool* target = static_cast<bool*>(args.pointer[A]) + p.offset[A] + i * step;
     if (step == 1 && n == lanes) return math::store_bools<P>(target, m);
     const unsigned bits = math::lane_bits<P>(m);

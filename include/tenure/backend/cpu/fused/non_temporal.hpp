@@ -11,7 +11,7 @@ template <class Code>
 struct non_temporal : transposed<Code> {
   using base = transposed<Code>;
   using typename base::kind, typename base::local_arguments, typename base::P, typename base::record, typename base::T, typename base::transposition;
-  using base::at, base::effort_of, base::k, base::lanes, base::last, base::value_of;
+  using base::at, base::effort_of, base::k, base::lanes, base::last;
 
   /// True if access a has one element for each element of the iteration space, and the elements of a row are contiguous.
   static constexpr bool covers(int a) {
@@ -62,10 +62,10 @@ struct non_temporal : transposed<Code> {
   /// row, which takes 25 times as long (AVX2). Rows of samples are collected first, so they only need to begin at whole packets.
   static bool gains_by_bypassing(const local_arguments& args) {
     std::int64_t bytes = covering * static_cast<std::int64_t>(sizeof(T));
-    for (int d = 0; d < record::rank; ++d) bytes *= value_of(args, k.extent[d]);
+    for (int d = 0; d < record::rank; ++d) bytes *= number_of(args, k.extent[d]);
     if (bytes < costs::cached_bytes) return false;
     constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
-    const std::int64_t row = value_of(args, k.extent[last]);
+    const std::int64_t row = number_of(args, k.extent[last]);
     if constexpr (collected_numbers > 0)
       for (int r = 0; r < transposition::all.stored_count; ++r) {
         const auto result = transposition::all.stored[r];
@@ -84,10 +84,10 @@ struct non_temporal : transposed<Code> {
       bool in_lines = row % line == 0, is_dense = row % lanes == 0;  // dense: each row begins where the row before it ends
       std::int64_t dense = row;
       for (int d = last - 1; d >= 0; --d) {
-        const std::int64_t step = value_of(args, k.access[a].stride[d]);
+        const std::int64_t step = number_of(args, k.access[a].stride[d]);
         in_lines = in_lines && step % line == 0;
         is_dense = is_dense && step == dense;
-        dense *= value_of(args, k.extent[d]);
+        dense *= number_of(args, k.extent[d]);
       }
       const bool begins_line = reinterpret_cast<std::uintptr_t>(args.pointer[a]) % 64 == 0;  // a part of a concat may begin in the middle of a line
       if (last > 0 && !(in_lines && begins_line) && !is_dense) return false;

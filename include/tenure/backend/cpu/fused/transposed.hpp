@@ -110,13 +110,13 @@ struct transposed : one_hot_select<Code> {
   template <int B>
   static TENURE_LAYER auto block_at(const local_arguments& args, const position& p, std::int64_t i) -> T* {
     constexpr int first = at(transposition::all.blocks[B].at[0]).access;
-    return static_cast<T*>(args.pointer[first]) + p.offset[first] + i * stride_of<Code, first, last>(args);
+    return static_cast<T*>(args.pointer[first]) + p.offset[first] + i * number_of(args, base::stride(first, last));
   }
 
   template <int B, int... L>
   static TENURE_LAYER void load_block(const local_arguments& args, const position& p, element_state& e, std::int64_t i, std::integer_sequence<int, L...>) {
     constexpr auto& block = transposition::all.blocks[B];
-    const std::int64_t step = stride_of<Code, at(block.at[0]).access, last>(args);
+    const std::int64_t step = number_of(args, base::stride(at(block.at[0]).access, last));
     const T* const from = block_at<B>(args, p, i);
     P rows[lanes] = {math::load<P>(from + L * step)...};
     math::transpose<P>(rows);
@@ -127,12 +127,12 @@ struct transposed : one_hot_select<Code> {
   static TENURE_LAYER void store_block(const local_arguments& args, const position& p, const row_state& r, const element_state& e, std::int64_t i,
                                              std::integer_sequence<int, L...>) {
     constexpr auto& block = transposition::all.blocks[B];
-    const std::int64_t step = stride_of<Code, at(block.at[0]).access, last>(args);
+    const std::int64_t step = number_of(args, base::stride(at(block.at[0]).access, last));
     T* to = block_at<B>(args, p, i);
     bool is_collected = false;
     if constexpr (transposition::collected > 0 && block.collected != transposition::none)
       if (args.bypasses_caches) to = args.collected + block.collected, is_collected = true;
-    P rows[lanes] = {read<Code, at(block.at[L]).in[0]>(r, e)...};
+    P rows[lanes] = {read<Code, held_in<Code>(at(block.at[L]).in[0])>(r, e, at(block.at[L]).in[0])...};
     math::transpose<P>(rows);
     (math::store<P>(to + L * step, rows[L]), ...);
     // Prefetches the lines of later samples: 100,000 Jacobians of 2 x 15 gain a quarter.
