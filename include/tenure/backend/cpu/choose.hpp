@@ -25,6 +25,13 @@ enum class product_kernel : std::uint8_t {
   blocked,         // in blocks for the caches
 };
 
+/// A set of kernels, a bit each. Code for one of them may be compiled without the others: all kernels together take g++ two seconds, and a program of
+/// small static products needs one of them.
+using product_kernels = std::uint32_t;
+constexpr product_kernels only(product_kernel k) { return product_kernels{1} << static_cast<int>(k); }
+constexpr bool has(product_kernels set, product_kernel k) { return (set & only(k)) != 0; }
+inline constexpr product_kernels all_product_kernels = ~product_kernels{0};
+
 /// The kernel of a product. With `swaps`, it computes a column as a row: C^T = B^T A^T.
 struct product_choice {
   product_kernel kernel;

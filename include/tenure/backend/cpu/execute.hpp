@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Runs a program on the CPU, in one of two ways. The steps of a small program stand in a straight line in one function; if it is static, they are
 // expanded there, so that values can stay in registers from step to step. Other programs walk a table of steps. Both read the steps that the memory
-// plan has decoded, and run a step by the same row (opaque.hpp).
+// plan has decoded, and run a step by the same row (run_step.hpp).
 // Cost: no allocation. The caller provides results and workspace.
 #pragma once
 
 #include <tenure/backend/cpu/control_flow.hpp>
 #include <tenure/backend/cpu/gathers.hpp>
-#include <tenure/backend/cpu/opaque.hpp>
+#include <tenure/backend/cpu/run_step.hpp>
 #include <tenure/backend/execution.hpp>
 #include <tenure/program/bind.hpp>
 #include <tenure/program/control_flow.hpp>
@@ -43,7 +43,7 @@ template <class Program, int S>
 TENURE_INLINE void run_kind(const running_call& m, const memory_plan<Program>& plan, int i, void* const* pointer, void* scratch) {
   constexpr bound_step kind = Program::tables.steps[S];
   const bound_step& s = Program::tables.steps[i];
-  if constexpr (kind.is_operation()) run_row<kind.op, element_of_t<kind.type>>(plan.steps().operation(i), pointer, scratch, m.on, Program::value.bounds);
+  if constexpr (kind.is_operation()) run_row<Program, kind.op, element_of_t<kind.type>>(plan.steps().operation(i), pointer, scratch, m.on);
   else program_detail::run_control_flow<Program, kind.control_flow>(iterations_on_host<Program>{m, plan}, s, pointer, plan.steps().numbers_of(s), scratch);
 }
 
@@ -98,37 +98,29 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
 
 // ---- a straight line of steps ----
 
-/// What an opaque step of a static program reads, writes or checks at one position.
+/// The work of the steps of a static program, in elements times instructions, or in multiplications for a product. Loops and branches do not count.
 template <class Program>
-constexpr single_position position_of_step(int step) {
-  if constexpr (Program::is_static)
-    if (Program::tables.steps[step].is_operation()) return static_steps<Program>.operation(step).position;
-  return {};
-}
-/// When a step of a static program may stand in a straight line.
-template <class Program>
-constexpr in_line line_of_step(int step) {
-  const bound_step& s = Program::tables.steps[step];
-  return s.is_fused() ? in_line::always : s.is_operation() ? static_steps<Program>.operation(step).stands : in_line::in_iteration;
+constexpr std::int64_t work_of_steps() {
+  std::int64_t work = 0;
+  for (int i = 0; i < Program::kernel_count; ++i) {
+    const passes::kernel& k = Program::tables.kernels[i];
+    std::int64_t elements = 1;
+    for (int d = 0; d < k.outer + k.inner; ++d) elements *= k.extent[d].factor;
+    work += elements * k.instruction_count;
+  }
+  for (int i = 0; i < Program::step_count; ++i)
+    if (const bound_step& s = Program::tables.steps[i]; s.is_operation()) {
+      const opaque_operation& o = static_steps<Program>.operation(i).operation;
+      work += elements_of(o.out) * (s.op == ir::opcode::matmul ? o.in[0].extent[o.in[0].rank - 1] : 1);
+    }
+  return work;
 }
 
+/// Whether the steps of a program are expanded in a straight line: the program is static, and small.
 template <class Program>
 constexpr bool expands() {
-  if constexpr (Program::is_static && Program::step_count <= costs::expanded_steps && !has_epilogues<Program>) {
-    std::int64_t work = 0;
-    for (int i = 0; i < Program::kernel_count; ++i) {
-      const passes::kernel& k = Program::tables.kernels[i];
-      std::int64_t elements = 1;
-      for (int d = 0; d < k.outer + k.inner; ++d) elements *= k.extent[d].factor;
-      work += elements * k.instruction_count;
-    }
-    const bool is_iteration = Program::value.is_body && Program::step_count <= costs::expanded_steps_per_iteration;
-    for (int i = 0; i < Program::step_count; ++i)
-      if (line_of_step<Program>(i) < (is_iteration ? in_line::in_iteration : in_line::always)) return false;
-    return work <= costs::expanded_work;
-  } else {
-    return false;
-  }
+  if constexpr (Program::is_static && !has_epilogues<Program>) return work_of_steps<Program>() <= costs::expanded_work;
+  else return false;
 }
 
 /// Whether a program is a branch of a cond. A result of a branch may share memory with any capture; a result of a loop body only with its own carry.
@@ -165,64 +157,57 @@ constexpr int row_in_place(int buffer) {
   }
   return stays ? made_by : -1;
 }
-template <class Program, int B>
-inline constexpr int row_of_binding = row_in_place<Program>(Program::tables.bindings[B].buffer);
-
 /// The addresses of the rows that are read in place, by the step of the gather.
 template <class Program>
 using row_addresses = const void* [Program::step_count + 1];
 
-template <class Program, int B>
-TENURE_INLINE void* pointer_in_line(const running_call& m, [[maybe_unused]] const memory_plan<Program>& plan,
-                                    [[maybe_unused]] const row_addresses<Program>& rows) {
-  constexpr const program_detail::binding& b = Program::tables.bindings[B];
-  if constexpr (row_of_binding<Program, B> >= 0)
-    return static_cast<char*>(const_cast<void*>(rows[row_of_binding<Program, B>])) + b.offset.factor * size_of(Program::tables.buffers[b.buffer].type);
-  else if constexpr (Program::is_static) return pointer_of<Program>(m, static_memory<Program>.offset, b);
-  else return pointer_of<Program>(m, plan.offset, b);
-}
+/// Where the bindings of a program begin, as constants if it is static: the memory, the position of its pointer, and the bytes from there.
+template <class Program>
+struct static_addresses {
+  enum class memory : std::uint8_t { none, argument, result, workspace, row };
+  struct address {
+    memory in = memory::none;
+    int position = 0;  // of the pointer, among the arguments or results; or the step that looked up the row
+    std::int64_t bytes = 0;
+  };
+  address at[Program::binding_count + 1] = {};
 
-/// An opaque step of a static program.
-template <class Program, int S>
-struct static_step {
-  static constexpr bound_step step = Program::tables.steps[S];
-  static constexpr const step_row& row() { return static_steps<Program>.operation(S); }  // no member: nvcc refuses a reference
-
-  static constexpr bool has_row_in_place = [] {
-    if constexpr (step.op != ir::opcode::gather) return false;
-    else return row_of_binding<Program, step.first_binding + 2> == S;
-  }();
-  static constexpr bool is_small_matmul = [] {
-    if constexpr (step.op != ir::opcode::matmul) {
-      return false;
-    } else {
-      const operand_view &a = row().operation.in[0], &c = row().operation.out;
-      return c.rank == 2 && is_floating(step.type) && matmul_is_small(c.extent[0], c.extent[1], a.extent[1]);
-    }
-  }();
-  /// Whether the step is one sample of an operation on samples, in registers.
-  static constexpr bool is_small_sample = [] {
-    using T = cpu_backend::step<step.op, element_of_t<step.type>>;
-    if constexpr (requires { &T::tasks::fits_registers; }) return typename T::tasks(row().operation).fits_registers();
-    else return false;
-  }();
-  static constexpr const opaque_operation& operation() { return row().operation; }
-};
-
-/// Runs a step with static extents that is neither a kernel nor control flow.
-template <class Program, int S>
-TENURE_INLINE void run_operation(void* const* pointer, [[maybe_unused]] void* scratch, [[maybe_unused]] executor* on) {
-  using step = static_step<Program, S>;
-  using T = element_of_t<step::step.type>;
-  if constexpr (step::is_small_matmul) {
-    constexpr operand_view a = step::operation().in[0], b = step::operation().in[1], c = step::operation().out;
-    matmul_small<T, c.extent[0], c.extent[1], a.extent[1], a.stride[0], a.stride[1], b.stride[0], b.stride[1], c.extent[1]>(
-        static_cast<const T*>(pointer[0]), static_cast<const T*>(pointer[1]), static_cast<T*>(pointer[2]));
-  } else if constexpr (step::is_small_sample) {
-    sample_in_registers<ops::opaque_record_of<step::step.op>, T, step>(pointer);
-  } else {
-    run_row<step::step.op, T>(step::row(), pointer, scratch, on, Program::value.bounds);
+  static constexpr std::int64_t offset_in_workspace(int buffer) {
+    if constexpr (Program::is_static) return static_memory<Program>.offset[buffer];
+    else return 0;
   }
+  constexpr static_addresses() {
+    using place = passes::buffer::place;
+    for (int i = 0; Program::is_static && i < Program::binding_count; ++i) {
+      const program_detail::binding& b = Program::tables.bindings[i];
+      if (b.buffer < 0) continue;
+      const passes::buffer& x = Program::tables.buffers[b.buffer];
+      const std::int64_t bytes = b.offset.factor * size_of(x.type);
+      if (const int row = row_in_place<Program>(b.buffer); row >= 0) at[i] = {memory::row, row, bytes};
+      else if (x.where == place::workspace) at[i] = {memory::workspace, 0, bytes + offset_in_workspace(b.buffer)};
+      else at[i] = {x.where == place::argument ? memory::argument : memory::result, x.index, bytes};
+    }
+  }
+};
+template <class Program>
+inline constexpr static_addresses<Program> addresses{};
+
+/// The address where binding b begins. For a static program it follows from the constants of addresses<Program>. It is one function for all bindings: a
+/// function for each took g++ a tenth of its time.
+template <class Program>
+TENURE_INLINE void* address_of(const running_call& m, const memory_plan<Program>& plan, [[maybe_unused]] const row_addresses<Program>& rows, int b,
+                               typename static_addresses<Program>::memory in, int position, std::int64_t bytes) {
+  using memory = typename static_addresses<Program>::memory;
+  if constexpr (!Program::is_static) return pointer_of<Program>(m, plan.offset, Program::tables.bindings[b]);
+  const void* base = nullptr;
+  switch (in) {
+    case memory::none: return nullptr;
+    case memory::argument: base = m.arguments[position]; break;
+    case memory::result: base = m.results[position]; break;
+    case memory::workspace: base = m.workspace; break;
+    case memory::row: base = rows[position]; break;
+  }
+  return static_cast<char*>(const_cast<void*>(base)) + bytes;
 }
 
 /// Whether one function runs the steps of an iteration one after the other, even if they are not expanded inline. The buffers of each step are then known
@@ -233,10 +218,11 @@ inline constexpr bool lists_iteration =
 
 /// Runs step S in a straight line. Inline: kernels are expanded, on this thread alone.
 template <class Program, int S, bool Inline, int... B>
-TENURE_INLINE void run_step_in_line(const running_call& m, [[maybe_unused]] const memory_plan<Program>& plan, [[maybe_unused]] row_addresses<Program>& rows,
-                                    std::integer_sequence<int, B...>) {
+TENURE_INLINE void run_step_in_line(const running_call& m, const memory_plan<Program>& plan, row_addresses<Program>& rows, std::integer_sequence<int, B...>) {
   constexpr bound_step step = Program::tables.steps[S];
-  void* const pointer[] = {pointer_in_line<Program, step.first_binding + B>(m, plan, rows)..., nullptr};
+  constexpr int first = step.first_binding;
+  constexpr auto& all = addresses<Program>.at;
+  void* const pointer[] = {address_of<Program>(m, plan, rows, first + B, all[first + B].in, all[first + B].position, all[first + B].bytes)..., nullptr};
   [[maybe_unused]] void* const scratch = static_cast<char*>(m.workspace) + plan.bytes;
   if constexpr (step.is_fused() && Inline) {
     fused<typename Program::template code_of<step.kernel>>::run({pointer, static_steps<Program>.numbers_of(step), nullptr});
@@ -244,17 +230,32 @@ TENURE_INLINE void run_step_in_line(const running_call& m, [[maybe_unused]] cons
     fused_kernel<typename Program::template code_of<step.kernel>>({pointer, plan.steps().numbers_of(step), scratch, m.on});
   } else if constexpr (!Program::is_static || !step.is_operation()) {
     run_kind<Program, S>(m, plan, S, pointer, scratch);
-  } else if constexpr (static_step<Program, S>::has_row_in_place) {
+  } else if constexpr (step.op == ir::opcode::gather && row_in_place<Program>(Program::tables.bindings[first + 2].buffer) == S) {
     rows[S] = gathered_row<element_of_t<step.type>>(pointer, static_step<Program, S>::row().operation, static_step<Program, S>::row().position);
   } else {
     run_operation<Program, S>(pointer, scratch, m.on);
   }
 }
 
-template <class Program, bool Inline, int... S>
-TENURE_INLINE void run_in_line([[maybe_unused]] const running_call& m, [[maybe_unused]] const memory_plan<Program>& plan, std::integer_sequence<int, S...>) {
-  [[maybe_unused]] row_addresses<Program> rows;
-  (run_step_in_line<Program, S, Inline>(m, plan, rows, std::make_integer_sequence<int, Program::tables.steps[S].binding_count>{}), ...);
+/// Runs the steps First + S... in a straight line. The compiler copies the code of all steps for each function between this one and the caller's, so there
+/// are few.
+template <class Program, bool Inline, int First, int... S>
+TENURE_INLINE void run_in_line([[maybe_unused]] const running_call& m, [[maybe_unused]] const memory_plan<Program>& plan, [[maybe_unused]] row_addresses<Program>& rows,
+                               std::integer_sequence<int, S...>) {
+  (run_step_in_line<Program, First + S, Inline>(m, plan, rows, std::make_integer_sequence<int, Program::tables.steps[First + S].binding_count>{}), ...);
+}
+
+constexpr bool is_long(int steps) { return steps > costs::expanded_steps; }
+/// The steps of a line, if it is not long.
+template <int First, int Last>
+using steps_of_line = std::make_integer_sequence<int, is_long(Last - First) ? 0 : Last - First>;
+
+/// Runs the steps First ... Last - 1 of a long line in functions of a few steps, because the compiler takes more time for each step of a longer function.
+template <class Program, bool Inline, int First, int Last>
+[[gnu::noinline]] void run_long_line(const running_call& m, const memory_plan<Program>& plan, row_addresses<Program>& rows) {
+  constexpr int next = is_long(Last - First) ? First + costs::expanded_steps : Last;
+  run_in_line<Program, Inline, First>(m, plan, rows, steps_of_line<First, next>{});
+  if constexpr (next < Last) run_long_line<Program, Inline, next, Last>(m, plan, rows);
 }
 
 }  // namespace detail
@@ -273,10 +274,15 @@ TENURE_INLINE void execute(const running_call& m, const memory_plan<Program>& pl
     before_writing();
     detail::run_table<Program>(m, plan, checked, Program::step_count, before_writing);
   } else if constexpr (detail::expands<Program>() || detail::lists_iteration<Program>) {
-    before_writing();
     if constexpr (!Program::is_static && detail::has_epilogues<Program>)
       if (plan.has_epilogue) return detail::run_table<Program>(m, plan, 0, Program::step_count);
-    detail::run_in_line<Program, detail::expands<Program>()>(m, plan, std::make_integer_sequence<int, Program::step_count>{});
+    [[maybe_unused]] detail::row_addresses<Program> rows;
+    constexpr bool expands = detail::expands<Program>();
+    if constexpr (detail::is_long(checked)) detail::run_long_line<Program, expands, 0, checked>(m, plan, rows);
+    detail::run_in_line<Program, expands, 0>(m, plan, rows, detail::steps_of_line<0, checked>{});
+    before_writing();
+    if constexpr (detail::is_long(Program::step_count - checked)) detail::run_long_line<Program, expands, checked, Program::step_count>(m, plan, rows);
+    detail::run_in_line<Program, expands, checked>(m, plan, rows, detail::steps_of_line<checked, Program::step_count>{});
   } else {
     if constexpr (checked > 0) detail::run_table<Program>(m, plan, 0, checked);
     before_writing();

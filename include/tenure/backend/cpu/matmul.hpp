@@ -108,7 +108,8 @@ inline constexpr std::size_t matmul_max_workspace = costs::panel_bytes + 64;
 
 /// C[m, n] = A[m, k] B[k, n], or C += A B. C is row-major with `ldc >= n` elements from row to row, and overlaps no operand.
 /// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment. `whole`: for a product with a vector, the size of the whole matrix.
-template <class T>
+/// Kernels: a set that has the kernel of these shapes.
+template <class T, product_kernels Kernels = all_product_kernels>
 TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, std::int64_t ldc, bool accumulate,
                           [[maybe_unused]] void* workspace, [[maybe_unused]] std::int64_t whole = 0) {
   using namespace detail;
@@ -117,24 +118,28 @@ TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix
   if constexpr (!has_packets<T>) {
     matmul_loops(m, n, k, a, b, c, ldc, accumulate);
   } else {
-    if (choice.kernel == product_kernel::narrow) narrow_product<T, 0>(m, n, k, a, b, c, ldc, accumulate);
-    else if (choice.kernel == product_kernel::loops) matmul_loops(m, n, k, a, b, c, ldc, accumulate);
-    else if (is_vector(m, n)) matmul_of_vector(choice, m, n, k, a, b, c, ldc, accumulate, whole > 0 ? whole : m * n * k);
-    else matmul_blocked(choice.kernel, m, n, k, a, b, c, ldc, accumulate, workspace);
+    constexpr product_kernels of_matrices = only(product_kernel::narrow) | only(product_kernel::tall) | only(product_kernel::blocked) | only(product_kernel::loops);
+    if constexpr (has(Kernels, product_kernel::narrow))
+      if (choice.kernel == product_kernel::narrow) return narrow_product<T, 0>(m, n, k, a, b, c, ldc, accumulate);
+    if constexpr (has(Kernels, product_kernel::loops))
+      if (choice.kernel == product_kernel::loops) return matmul_loops(m, n, k, a, b, c, ldc, accumulate);
+    if constexpr ((Kernels & ~of_matrices) != 0)
+      if (is_vector(m, n)) return matmul_of_vector<T, Kernels>(choice, m, n, k, a, b, c, ldc, accumulate, whole > 0 ? whole : m * n * k);
+    if constexpr (has(Kernels, product_kernel::tall) || has(Kernels, product_kernel::blocked)) matmul_blocked(choice.kernel, m, n, k, a, b, c, ldc, accumulate, workspace);
   }
 }
 
 /// `count` products of the same shapes, whose results are one after the other in C. A and B advance by a step, which may be 0, from product
 /// to product. The bits are the same as with `count` calls of `matmul`, which take 5 times as long for 4 x 4 by 4 x 4.
-template <class T>
+template <class T, product_kernels Kernels = all_product_kernels>
 void matmul_each(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, std::int64_t a_step, matrix_ref<T> b,
                  std::int64_t b_step, T* c, [[maybe_unused]] void* workspace) {
   using namespace detail;
-  if constexpr (has_packets<T>)
+  if constexpr (has_packets<T> && has(Kernels, product_kernel::narrow))
     if (is_narrow(m, n, b) && k > 0)
       return (m == 2 ? narrow_products<T, 2> : m == 3 ? narrow_products<T, 3> : m == 4 ? narrow_products<T, 4> : narrow_products<T, 0>)(
           count, m, n, k, a, a_step, b, b_step, c);
-  for (std::int64_t i = 0; i < count; ++i, a.data += a_step, b.data += b_step, c += m * n) matmul<T>(m, n, k, a, b, c, n, false, workspace);
+  for (std::int64_t i = 0; i < count; ++i, a.data += a_step, b.data += b_step, c += m * n) matmul<T, Kernels>(m, n, k, a, b, c, n, false, workspace);
 }
 
 }  // namespace tenure::cpu_backend

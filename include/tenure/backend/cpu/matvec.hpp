@@ -167,40 +167,49 @@ void narrow_row_times_matrix(index k, const T* x, index stride, const T* b, inde
   }
 }
 
-/// y[n] = x[k] B[k, n], where the rows of B are contiguous.
+/// y[n] = x[k] B[k, n], where the rows of B are contiguous: a few rows at a time.
 template <class T>
-void row_times_matrix(product_kernel kernel, index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate) {
-  constexpr index lanes = max_lanes<T>, rows = costs::rows_at_once, max_columns = costs::sums_of_rows_bytes / sizeof(T);
+[[gnu::noinline]] void row_times_matrix_by_rows(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate) {
+  constexpr index rows = costs::rows_at_once, max_columns = costs::sums_of_rows_bytes / sizeof(T);
   const index part = part_of_sum<T>(k);
-  if (kernel == product_kernel::rows) {
-    alignas(64) T sums[max_columns];  // of one part
-    for (index j = 0; j < n; j += max_columns)
-      for (index begin = 0; begin < k; begin += part) {
-        const index columns = n - j < max_columns ? n - j : max_columns, end = k - begin < part ? k : begin + part;
-        const bool adds = accumulate || begin > 0;
-        T* const to = adds ? sums : y + j;
-        const auto from = [&](index l) { return b.data + l * b.row_stride + j; };
-        index l = begin;
-        for (; l + rows <= end; l += rows) few_rows_times_matrix<T, rows>(columns, x + l * stride, stride, from(l), b.row_stride, to, l > begin, rows * b.row_stride);
-        for (; l < end; ++l) few_rows_times_matrix<T, 1>(columns, x + l * stride, stride, from(l), b.row_stride, to, l > begin, 0);
-        for (index c = 0; adds && c < columns; ++c) y[j + c] += sums[c];
-      }
-    return;
+  alignas(64) T sums[max_columns];  // of one part
+  for (index j = 0; j < n; j += max_columns)
+    for (index begin = 0; begin < k; begin += part) {
+      const index columns = n - j < max_columns ? n - j : max_columns, end = k - begin < part ? k : begin + part;
+      const bool adds = accumulate || begin > 0;
+      T* const to = adds ? sums : y + j;
+      const auto from = [&](index l) { return b.data + l * b.row_stride + j; };
+      index l = begin;
+      for (; l + rows <= end; l += rows) few_rows_times_matrix<T, rows>(columns, x + l * stride, stride, from(l), b.row_stride, to, l > begin, rows * b.row_stride);
+      for (; l < end; ++l) few_rows_times_matrix<T, 1>(columns, x + l * stride, stride, from(l), b.row_stride, to, l > begin, 0);
+      for (index c = 0; adds && c < columns; ++c) y[j + c] += sums[c];
+    }
+}
+/// The same with several sums for each element.
+template <class T>
+[[gnu::noinline]] void row_times_matrix_in_narrow_columns(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate) {
+  constexpr index lanes = max_lanes<T>;
+  const index part = part_of_sum<T>(k);
+  for (index l = 0; l < k; l += part) {
+    const index steps = k - l < part ? k - l : part;
+    for (index j = 0; j < n; j += 4 * lanes) {
+      const index columns = n - j < 4 * lanes ? n - j : 4 * lanes, packets = ceil_div(columns, lanes);
+      const auto sums = packets == 1 ? narrow_row_times_matrix<T, 1> : packets == 2 ? narrow_row_times_matrix<T, 2> : packets == 3 ? narrow_row_times_matrix<T, 3> : narrow_row_times_matrix<T, 4>;
+      sums(steps, x + l * stride, stride, b.data + l * b.row_stride + j, b.row_stride, y + j, columns - (packets - 1) * lanes, accumulate || l > 0);
+    }
   }
+}
+/// The same in columns of packets, whose sums stay in registers.
+template <class T>
+[[gnu::noinline]] void row_times_matrix_in_columns(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate) {
+  constexpr index lanes = max_lanes<T>;
+  const index part = part_of_sum<T>(k);
   for (index l = 0; l < k; l += part) {
     const index steps = k - l < part ? k - l : part;
     const sums_in_c how = accumulate || l > 0 ? sums_in_c::add : sums_in_c::are;
     const matrix_ref<T> a{x + l * stride, 0, stride};
     const T* const from = b.data + l * b.row_stride;
     index j = 0;
-    if (kernel == product_kernel::narrow_columns) {
-      for (; j < n; j += 4 * lanes) {
-        const index columns = n - j < 4 * lanes ? n - j : 4 * lanes, packets = ceil_div(columns, lanes);
-        const auto sums = packets == 1 ? narrow_row_times_matrix<T, 1> : packets == 2 ? narrow_row_times_matrix<T, 2> : packets == 3 ? narrow_row_times_matrix<T, 3> : narrow_row_times_matrix<T, 4>;
-        sums(steps, x + l * stride, stride, from + j, b.row_stride, y + j, columns - (packets - 1) * lanes, accumulate || l > 0);
-      }
-      continue;
-    }
     for (; j + 8 * lanes <= n; j += 8 * lanes) tile<T, 1, 8>(steps, a, from + j, b.row_stride, y + j, 0, lanes, how);
     if (j + 4 * lanes <= n) tile<T, 1, 4>(steps, a, from + j, b.row_stride, y + j, 0, lanes, how), j += 4 * lanes;
     for (; j < n; j += lanes) tile<T, 1, 1, true>(steps, a, from + j, b.row_stride, y + j, 0, n - j < lanes ? n - j : lanes, how);
@@ -240,19 +249,22 @@ template <class T>
     }
 }
 
-/// y[n] = x[k] B[k, n], by the kernel that choose() names.
-template <class T>
+/// y[n] = x[k] B[k, n], by the kernel that choose() names, which is one of the set Kernels.
+template <class T, product_kernels Kernels>
 TENURE_INLINE void row_times(product_kernel kernel, index n, index k, const T* x, index x_stride, matrix_ref<T> b, T* y, index y_stride, bool accumulate, index whole) {
-  const bool is_along_columns = kernel == product_kernel::dots || kernel == product_kernel::dots_one_by_one;
-  if (is_along_columns) return row_times_transposed(n, k, x, x_stride, b, y, y_stride, accumulate, whole);
-  row_times_matrix(kernel, n, k, x, x_stride, b, y, accumulate);
+  if constexpr (has(Kernels, product_kernel::dots) || has(Kernels, product_kernel::dots_one_by_one))
+    if (kernel == product_kernel::dots || kernel == product_kernel::dots_one_by_one) return row_times_transposed(n, k, x, x_stride, b, y, y_stride, accumulate, whole);
+  if constexpr (has(Kernels, product_kernel::rows))
+    if (kernel == product_kernel::rows) return row_times_matrix_by_rows(n, k, x, x_stride, b, y, accumulate);
+  if constexpr (has(Kernels, product_kernel::narrow_columns))
+    if (kernel == product_kernel::narrow_columns) return row_times_matrix_in_narrow_columns(n, k, x, x_stride, b, y, accumulate);
+  if constexpr (has(Kernels, product_kernel::columns)) row_times_matrix_in_columns(n, k, x, x_stride, b, y, accumulate);
 }
 /// The product with a single row or column. A column is computed as a row of the transposed product.
-template <class T>
-[[gnu::noinline]] void matmul_of_vector(product_choice choice, index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, index whole) {
-  if (choice.kernel == product_kernel::loops) return matmul_loops(m, n, k, a, b, c, ldc, accumulate);
-  if (choice.swaps) return row_times(choice.kernel, m, k, b.data, b.row_stride, {a.data, a.col_stride, a.row_stride}, c, ldc, accumulate, whole);
-  row_times(choice.kernel, n, k, a.data, a.col_stride, b, c, 1, accumulate, whole);
+template <class T, product_kernels Kernels>
+void matmul_of_vector(product_choice choice, index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, index whole) {
+  if (choice.swaps) return row_times<T, Kernels>(choice.kernel, m, k, b.data, b.row_stride, {a.data, a.col_stride, a.row_stride}, c, ldc, accumulate, whole);
+  row_times<T, Kernels>(choice.kernel, n, k, a.data, a.col_stride, b, c, 1, accumulate, whole);
 }
 
 }  // namespace detail

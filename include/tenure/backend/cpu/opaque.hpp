@@ -84,27 +84,13 @@ struct step<ops::nodes::order::code, std::int64_t> : step_without_memory {
   }
 };
 
-/// When a step may stand in a straight line of steps, whose buffers are known when the program is compiled.
-enum class in_line { never, in_iteration, always };
-
 /// The row of an operation in the table of steps, decoded from the numbers of the step.
 struct step_row {
   opaque_operation operation;
   single_position position;
-  in_line stands = in_line::never;
 
   constexpr step_row() = default;
-  constexpr step_row(ir::opcode op, const std::int64_t* numbers) : operation(numbers), position(single_position_of(op, operation)) {
-    if (op == ir::opcode::matmul || op == ir::opcode::pad) stands = in_line::always;
-    else if (position.length > 0) stands = in_line::in_iteration;
-  }
+  constexpr step_row(ir::opcode op, const std::int64_t* numbers) : operation(numbers), position(single_position_of(op, operation)) {}
 };
-
-template <ir::opcode Op, class T>
-TENURE_INLINE void run_row(const step_row& row, void* const* p, void* scratch, executor* on, const ir::bound* bounds) {
-  if constexpr (Op == ir::opcode::check || Op == ir::opcode::gather || Op == ir::opcode::index_add || Op == ir::opcode::update)
-    if (row.position.length > 0) return single_position_step<Op, T>(p, row.operation, row.position, bounds);
-  step<Op, T>::run({p, row.operation, scratch, on, bounds});
-}
 
 }  // namespace tenure::cpu_backend

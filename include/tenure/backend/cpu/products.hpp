@@ -57,28 +57,30 @@ struct product {
 };
 
 /// C = A B on this thread, or in panels on the threads of an executor. The bits are the same: see the law of matmul. If `steps_at_once` is not 0,
-/// so many steps over k are added to C at a time.
-template <class T>
+/// so many steps over k are added to C at a time. A product that threads may divide needs all kernels.
+template <class T, product_kernels Kernels = all_product_kernels>
 void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, void* scratch, [[maybe_unused]] executor* on,
-                      std::int64_t steps_at_once = 0) {
+                      [[maybe_unused]] std::int64_t steps_at_once = 0) {
 #if TENURE_BLAS
   if (matmul_by_blas(m, n, k, a, b, c)) return;
 #endif
-  if (on != nullptr && m * n * k >= costs::divided_product && on->gains_by(m * n * k / costs::multiplications_of_work)) {
-    product<T> all{m, n, k, a, b, c, pieces_of_product(m, n, sizeof(T), on->workers()), steps_at_once};
-    return on->run(static_cast<int>(all.pieces.rows * all.pieces.columns), &product<T>::run, &all);
+  if constexpr (Kernels == all_product_kernels) {
+    if (on != nullptr && m * n * k >= costs::divided_product && on->gains_by(m * n * k / costs::multiplications_of_work)) {
+      product<T> all{m, n, k, a, b, c, pieces_of_product(m, n, sizeof(T), on->workers()), steps_at_once};
+      return on->run(static_cast<int>(all.pieces.rows * all.pieces.columns), &product<T>::run, &all);
+    }
+    if (steps_at_once > 0) {
+      const product<T> all{m, n, k, a, b, c, {1, 1}, steps_at_once};
+      return product<T>::run_rows(&all, 0, m, c);
+    }
   }
-  if (steps_at_once > 0) {
-    const product<T> all{m, n, k, a, b, c, {1, 1}, steps_at_once};
-    return product<T>::run_rows(&all, 0, m, c);
-  }
-  matmul<T>(m, n, k, a, b, c, n, false, scratch);
+  matmul<T, Kernels>(m, n, k, a, b, c, n, false, scratch);
 }
 
 }  // namespace detail
 
 /// Computes the products of a batch one after the other.
-template <class T>
+template <class T, product_kernels Kernels>
 [[gnu::noinline]] void matmul_of_batch(void* const* p, const opaque_operation& n, void* scratch, executor* on) {
   const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
   const int batch = c.rank - 2;
@@ -89,17 +91,33 @@ template <class T>
   if (batch > 0 && rows * columns * inner <= costs::small_product) {
     const int last = batch - 1;
     detail::for_each_index(last, c.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
-      matmul_each<T>(c.extent[last], rows, columns, inner, {left.data + at_a, left.row_stride, left.col_stride}, a.stride[last],
+      matmul_each<T, Kernels>(c.extent[last], rows, columns, inner, {left.data + at_a, left.row_stride, left.col_stride}, a.stride[last],
                      {right.data + at_b, right.row_stride, right.col_stride}, b.stride[last], to, scratch);
       to += c.extent[last] * rows * columns;
     });
     return;
   }
   detail::for_each_index(batch, c.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
-    detail::matmul_in_blocks<T>(rows, columns, inner, {left.data + at_a, left.row_stride, left.col_stride},
+    detail::matmul_in_blocks<T, Kernels>(rows, columns, inner, {left.data + at_a, left.row_stride, left.col_stride},
                                 {right.data + at_b, right.row_stride, right.col_stride}, to, scratch, on);
     to += rows * columns;
   });
+}
+
+/// The kernels that a product of these extents and strides may need.
+template <class T>
+constexpr product_kernels kernels_of_product(const opaque_operation& n) {
+  const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
+  const int batch = c.rank - 2;
+  const std::int64_t rows = c.extent[batch], columns = c.extent[batch + 1], inner = a.extent[batch + 1];
+#if TENURE_BLAS
+  constexpr std::int64_t divided = costs::blas_product;
+#else
+  constexpr std::int64_t divided = costs::divided_product;
+#endif
+  if (rows * columns * inner >= divided) return all_product_kernels;
+  const matrix_ref<T> left{nullptr, a.stride[batch], a.stride[batch + 1]}, right{nullptr, b.stride[batch], b.stride[batch + 1]};
+  return only(choose<T>(rows, columns, inner, left, right, columns).kernel);
 }
 
 template <class T>
@@ -109,11 +127,14 @@ struct step<ir::opcode::matmul, T> {
     if constexpr (!needs_memory) return {};
     else return {matmul_workspace<T>(n.out.extent[n.out.rank - 2], n.out.extent[n.out.rank - 1], n.in[0].extent[n.in[0].rank - 1])};
   }
-  static void run(const step_call& s) {
+  static void run(const step_call& s) { run_by<all_product_kernels>(s); }
+  /// Kernels: a set that has the kernel of this product.
+  template <product_kernels Kernels>
+  static void run_by(const step_call& s) {
     const operand_view &a = s.operation.in[0], &b = s.operation.in[1], &c = s.operation.out;
-    if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > costs::small_product) return matmul_of_batch<T>(s.pointer, s.operation, s.scratch, s.on);
+    if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > costs::small_product) return matmul_of_batch<T, Kernels>(s.pointer, s.operation, s.scratch, s.on);
     // A direct call, for loops that run a small product in each iteration: the setup of the general path takes longer than such a product.
-    matmul<T>(c.extent[0], c.extent[1], a.extent[1], {static_cast<const T*>(s.pointer[0]), a.stride[0], a.stride[1]},
+    matmul<T, Kernels>(c.extent[0], c.extent[1], a.extent[1], {static_cast<const T*>(s.pointer[0]), a.stride[0], a.stride[1]},
               {static_cast<const T*>(s.pointer[1]), b.stride[0], b.stride[1]}, static_cast<T*>(s.pointer[2]), c.extent[1], false, s.scratch);
   }
 };

@@ -15,13 +15,14 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 namespace detail {
 
-/// The operands of one call, and how its samples are divided into tasks.
-template <class Record, class T>
+/// The operands of one call, and how its samples are divided into tasks. Without Packets: for samples that are computed one by one.
+template <class Record, class T, bool Packets = has_packets<T>>
 class samples {
  public:
+  using one_by_one = samples<Record, T, false>;
   using sizes_type = ops::sample_sizes;
   static constexpr int operands = Record::arity, results = Record::results;
-  static constexpr int lanes = has_packets<T> ? static_cast<int>(max_lanes<T>) : 1;
+  static constexpr int lanes = Packets ? static_cast<int>(max_lanes<T>) : 1;
 
   constexpr explicit samples(const opaque_operation& o)
       : operation_(o), options_(Record::options_of(o.axis)), sizes_(Record::sizes_of(o)),
@@ -39,6 +40,7 @@ class samples {
   constexpr std::int64_t workspace() const { return (elements(in_lanes_) * (in_lanes_ ? lanes : 1) * static_cast<std::int64_t>(sizeof(T)) + 63) / 64 * 64; }
   /// The packets of samples, or the samples.
   constexpr std::int64_t tasks() const { return in_lanes_ ? (count_ + lanes - 1) / lanes : count_; }
+  constexpr bool is_one_by_one() const { return !in_lanes_; }
   /// Whether it is one sample, so small that its elements stay in registers.
   constexpr bool fits_registers() const {
     bool fits = batch_ == 0 && sizes_[0] <= costs::sample_rows;

@@ -14,12 +14,24 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 namespace detail {
 
-/// Calls f(offset in x, offset in y) for each index of the first `rank` axes.
+/// Calls f(offset in x, offset in y) for each index of the first `rank` axes. It is not recursive, because g++ would inline ten levels of the recursion, and
+/// it calls f at one place, because f may be a large function.
 template <class F>
-void for_each_index(int rank, const std::int64_t* extent, const std::int64_t* x, const std::int64_t* y, F f, std::int64_t at_x = 0,
-                    std::int64_t at_y = 0) {
-  if (rank == 0) return f(at_x, at_y);
-  for (std::int64_t i = 0; i < *extent; ++i) for_each_index(rank - 1, extent + 1, x + 1, y + 1, f, at_x + i * *x, at_y + i * *y);
+void for_each_index(int rank, const std::int64_t* extent, const std::int64_t* x, const std::int64_t* y, const F& f) {
+  for (int d = 0; d < rank; ++d)
+    if (extent[d] == 0) return;
+  const int last = rank - 1;
+  const bool has_axes = rank > 0;
+  const std::int64_t count = has_axes ? extent[last] : 1, step_x = has_axes ? x[last] : 0, step_y = has_axes ? y[last] : 0;
+  std::int64_t at[max_rank] = {}, at_x = 0, at_y = 0;
+  for (int d = 0; d >= 0;) {
+    for (std::int64_t i = 0; i < count; ++i) f(at_x + i * step_x, at_y + i * step_y);
+    for (d = last - 1; d >= 0; --d) {
+      at_x += x[d], at_y += y[d];
+      if (++at[d] < extent[d]) break;
+      at_x -= extent[d] * x[d], at_y -= extent[d] * y[d], at[d] = 0;
+    }
+  }
 }
 
 /// Copies a row. Most rows are short, and for a short row the call of memcpy alone takes longer than the copy.

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSL-1.0
+// How a step of a program runs that is neither a kernel nor control flow. Static extents choose what is compiled: small products and samples are code in
+// registers, and other steps leave out the kernels that no step of the program needs.
+#pragma once
+
+#include <tenure/backend/cpu/memory_plan.hpp>
+#include <tenure/backend/cpu/opaque.hpp>
+
+TENURE_WARNINGS_OFF
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+namespace detail {
+
+// ---- what the steps of a program need together ----
+
+/// The kernels of the products of a program that have the element type T. With run-time extents every kernel may be needed.
+template <class Program, class T>
+constexpr product_kernels kernels_of_products() {
+  product_kernels set = Program::is_static ? 0 : all_product_kernels;
+  if constexpr (Program::is_static)
+    for (int i = 0; i < Program::step_count; ++i)
+      if (const bound_step& s = Program::tables.steps[i]; s.op == ir::opcode::matmul && s.type == dtype_v<T>) set |= kernels_of_product<T>(static_steps<Program>.operation(i).operation);
+  return set;
+}
+
+/// Whether every step of a program with these tasks (samples.hpp) computes its samples one by one. Then it has no code for packets of samples.
+template <class Program, ir::opcode Op, class T>
+constexpr bool runs_one_by_one() {
+  if constexpr (!Program::is_static || !requires { typename step<Op, T>::tasks::one_by_one; }) {
+    return false;
+  } else {
+    bool all = true;
+    for (int i = 0; i < Program::step_count; ++i)
+      if (const bound_step& s = Program::tables.steps[i]; s.op == Op && s.type == dtype_v<T>)
+        all = all && typename step<Op, T>::tasks(static_steps<Program>.operation(i).operation).is_one_by_one();
+    return all;
+  }
+}
+
+/// Runs a step of a program by the row of its operation.
+template <class Program, ir::opcode Op, class T>
+TENURE_INLINE void run_row(const step_row& row, void* const* p, void* scratch, executor* on) {
+  constexpr const ir::bound* bounds = program_detail::bounds_of<Program>;
+  if constexpr (Op == ir::opcode::check || Op == ir::opcode::gather || Op == ir::opcode::index_add || Op == ir::opcode::update)
+    if (row.position.length > 0) return single_position_step<Op, T>(p, row.operation, row.position, bounds);
+  if constexpr (Op == ir::opcode::matmul) step<Op, T>::template run_by<kernels_of_products<Program, T>()>({p, row.operation, scratch, on});
+  else if constexpr (runs_one_by_one<Program, Op, T>()) step_of_tasks<typename step<Op, T>::tasks::one_by_one>::run({p, row.operation, scratch, on});
+  else step<Op, T>::run({p, row.operation, scratch, on, bounds});
+}
+
+// ---- a step with static extents ----
+
+/// What an opaque step of a static program reads, writes or checks at one position.
+template <class Program>
+constexpr single_position position_of_step(int step) {
+  if constexpr (Program::is_static)
+    if (Program::tables.steps[step].is_operation()) return static_steps<Program>.operation(step).position;
+  return {};
+}
+/// An opaque step of a static program.
+template <class Program, int S>
+struct static_step {
+  static constexpr bound_step step = Program::tables.steps[S];
+  static constexpr const step_row& row() { return static_steps<Program>.operation(S); }  // no member: nvcc refuses a reference
+
+  static constexpr bool is_small_matmul = [] {
+    if constexpr (step.op != ir::opcode::matmul) {
+      return false;
+    } else {
+      const operand_view &a = row().operation.in[0], &c = row().operation.out;
+      return is_floating(step.type) && matmul_is_small(c.extent[c.rank - 2], c.extent[c.rank - 1], a.extent[c.rank - 1]);
+    }
+  }();
+  /// Whether the step is one sample of an operation on samples, in registers.
+  static constexpr bool is_small_sample = [] {
+    using T = cpu_backend::step<step.op, element_of_t<step.type>>;
+    if constexpr (requires { &T::tasks::fits_registers; }) return typename T::tasks(row().operation).fits_registers();
+    else return false;
+  }();
+  static constexpr const opaque_operation& operation() { return row().operation; }
+};
+
+/// The products of a batch of small matrices with static extents, one after the other.
+template <class T, class Step, int Axis = 0>
+TENURE_INLINE void run_small_products(const T* a, const T* b, T* c) {
+  constexpr operand_view left = Step::operation().in[0], right = Step::operation().in[1], to = Step::operation().out;
+  if constexpr (Axis + 2 < to.rank) {
+#pragma GCC unroll 1
+    for (std::int64_t i = 0; i < to.extent[Axis]; ++i)
+      run_small_products<T, Step, Axis + 1>(a + i * left.stride[Axis], b + i * right.stride[Axis], c + i * to.stride[Axis]);
+  } else {
+    matmul_small<T, to.extent[Axis], to.extent[Axis + 1], left.extent[Axis + 1], left.stride[Axis], left.stride[Axis + 1], right.stride[Axis], right.stride[Axis + 1],
+                 to.extent[Axis + 1]>(a, b, c);
+  }
+}
+
+/// Runs a step with static extents that is neither a kernel nor control flow.
+template <class Program, int S>
+TENURE_INLINE void run_operation(void* const* pointer, [[maybe_unused]] void* scratch, [[maybe_unused]] executor* on) {
+  using step = static_step<Program, S>;
+  using T = element_of_t<step::step.type>;
+  if constexpr (step::is_small_matmul) {
+    run_small_products<T, step>(static_cast<const T*>(pointer[0]), static_cast<const T*>(pointer[1]), static_cast<T*>(pointer[2]));
+  } else if constexpr (step::is_small_sample) {
+    sample_in_registers<ops::opaque_record_of<step::step.op>, T, step>(pointer);
+  } else {
+    run_row<Program, step::step.op, T>(step::row(), pointer, scratch, on);
+  }
+}
+
+}  // namespace detail
+}  // namespace tenure::cpu_backend
+TENURE_WARNINGS_ON
