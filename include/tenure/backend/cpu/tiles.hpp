@@ -132,9 +132,9 @@ TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, i
   }
 }
 
-/// Computes all m rows of one column panel.
+/// Computes all m rows of one column panel. Aligned, because a product of one step took 1.36 times as long where the function began in the middle of a line.
 template <class T, index Packets, bool Ragged = false, bool Streams = false>
-void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, sums_in_c how) {
+[[gnu::aligned(64)]] void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, sums_in_c how) {
   constexpr index rows = tile_shape<T>::rows;
   index i = 0;
   const auto at = [&] { return matrix_ref<T>{a.data + i * a.row_stride, a.row_stride, a.col_stride}; };

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSL-1.0
+// An arm of seven joints, float64, one call at a time: the position and axis of its hand, and their Jacobian. By hand they are products of frames, and cross
+// products of axes.
+#include "small.hpp"
+
+#include <cmath>
+
+namespace {
+
+using namespace bench::small;
+
+/// The frame of a joint by the parameters of Denavit and Hartenberg: its angle, and the row (distance, length, cos and sin of the twist).
+constexpr auto frame = [](auto angle, auto row) {
+  const auto c = cos(angle), s = sin(angle), zero = 0.0 * angle, one = zero + 1.0;
+  return tn::stack<0>(tn::stack<0>(c, -s * row(2), s * row(3), row(1) * c), tn::stack<0>(s, c * row(2), -c * row(3), row(1) * s),
+                      tn::stack<0>(zero, row(3) + zero, row(2) + zero, row(0) + zero), tn::stack<0>(zero, zero, zero, one));
+};
+constexpr auto hand_of = [](auto angles, auto rows) {
+  const auto t1 = matmul(frame(angles(0), rows[0]), frame(angles(1), rows[1]));
+  const auto t2 = matmul(t1, frame(angles(2), rows[2]));
+  const auto t3 = matmul(t2, frame(angles(3), rows[3]));
+  const auto t4 = matmul(t3, frame(angles(4), rows[4]));
+  const auto t5 = matmul(t4, frame(angles(5), rows[5]));
+  const auto t6 = matmul(t5, frame(angles(6), rows[6]));
+  return tn::stack<0>(t6(0, 3), t6(1, 3), t6(2, 3), t6(0, 2), t6(1, 2), t6(2, 2));
+};
+constexpr auto position_of = tn::compile(hand_of);
+constexpr auto slopes_of = tn::jacobian<0>(hand_of);
+
+struct arm {
+  array<7> angles;
+  array<7, 4> rows;
+  array<6> position;
+  array<6, 7> slopes;
+  struct {
+    vector<7> angles;
+    matrix<7, 4> rows;
+    vector<6> position;
+    matrix<6, 7> slopes;
+  } hand;
+
+  explicit arm(std::int64_t) {
+    fill(1, angles, rows);
+    for (int j = 0; j < 7; ++j) rows.at(j, 2) = std::cos(j * 0.7), rows.at(j, 3) = std::sin(j * 0.7);
+    hand.angles = as<vector<7>>(angles), hand.rows = as<matrix<7, 4>>(rows);
+    find_position(), find_slopes(), find_both_by_hand<true>();
+    require_equal("position", position, hand.position), require_equal("slopes", slopes, hand.slopes);
+  }
+  std::int64_t items() const { return 1; }
+
+  [[gnu::noinline]] void find_position() { position_of.into(position)(angles, rows); }
+  [[gnu::noinline]] void find_slopes() { slopes_of.into(slopes)(angles, rows); }
+  template <bool Slopes>
+  [[gnu::noinline]] void find_both_by_hand() {
+    using v3 = Eigen::Vector3d;
+    Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();
+    v3 at = v3::Zero(), axis[7], origin[7];
+    for (int j = 0; j < 7; ++j) {
+      axis[j] = turn.col(2), origin[j] = at;
+      const double c = std::cos(hand.angles(j)), s = std::sin(hand.angles(j)), cos_twist = hand.rows(j, 2), sin_twist = hand.rows(j, 3);
+      Eigen::Matrix3d next;
+      next << c, -s * cos_twist, s * sin_twist, s, c * cos_twist, -c * sin_twist, 0, sin_twist, cos_twist;
+      at += turn * v3(hand.rows(j, 1) * c, hand.rows(j, 1) * s, hand.rows(j, 0));
+      turn = (turn * next).eval();
+    }
+    hand.position << at, turn.col(2);
+    if constexpr (Slopes)
+      for (int j = 0; j < 7; ++j) {
+        hand.slopes.block<3, 1>(0, j) = axis[j].cross(at - origin[j]);
+        hand.slopes.block<3, 1>(3, j) = axis[j].cross(v3(turn.col(2)));
+      }
+  }
+};
+
+const bool registered = [] {
+  bench::row<arm>("arm", "tenure", 7, [](arm& p) { p.find_position(); });
+  bench::row<arm>("arm", "hand", 7, [](arm& p) { p.find_both_by_hand<false>(); });
+  bench::row<arm>("arm_jacobian", "tenure", 7, [](arm& p) { p.find_slopes(); });
+  bench::row<arm>("arm_jacobian", "hand", 7, [](arm& p) { p.find_both_by_hand<true>(); });
+  return true;
+}();
+
+}  // namespace
