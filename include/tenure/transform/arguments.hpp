@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <tenure/transform/call_rules.hpp>
+#include <tenure/transform/row_major.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {
@@ -62,12 +63,14 @@ inline void bind_symbols(const ir::graph_view& g, const leaf_argument* arguments
   }
 }
 
-template <class X>
-void collect(const X& x, leaf_argument*& at) {
+/// Appends the leaves of x. `copies` (row_major.hpp) reads the elements of small views.
+template <class X, class... Copies>
+void collect(const X& x, leaf_argument*& at, Copies&... copies) {
   for_each_leaf(x, [&](const auto& leaf) {
     using L = std::remove_cvref_t<decltype(leaf)>;
-    if constexpr (any_tensor<L>) *at++ = {tensor_access::read(leaf, "call"), leaf.extents(), leaf.strides()};
-    else *at++ = {&leaf, {}, {}};
+    if constexpr (!any_tensor<L>) *at++ = {&leaf, {}, {}};
+    else if constexpr (sizeof...(Copies) == 0) *at++ = {tensor_access::read(leaf, "call"), leaf.extents(), leaf.strides()};
+    else *at++ = {(copies.read(leaf), ...), leaf.extents(), leaf.strides()};
   });
 }
 

@@ -85,7 +85,8 @@ TENURE_INLINE auto call_program(MakeResults make_results, const X&... x) {
   leaf_argument arguments[leaves + 1];
   const void* pointers[leaves + 1];
   leaf_argument* at = arguments;
-  (collect(x, at), ...);
+  row_major_copies<X...> copies;
+  (collect(x, at, copies), ...);
   [[maybe_unused]] const auto numbers = place_numbers<Device>({}, [&](int i, const void* there) { arguments[i].data = there; }, x...);
   return call_bound<Program, Device>(arguments, leaves, pointers, make_results);
 }

@@ -64,7 +64,7 @@ struct compiled {
       return detail::refused_call<F>(x...);
     } else if constexpr (!detail::is_callable<(0u | ... | detail::tree<X>::devices)>()) {
       return detail::refused_call<F>(x...);
-    } else if constexpr (!detail::is_traceable<detail::source_of<F, X...>>()) {
+    } else if constexpr (!detail::is_traceable<detail::source_of_call<F, X...>>()) {
       return detail::refused_call<F>(x...);
     } else {
       [[maybe_unused]] const auto scope = execution.scope();
@@ -77,7 +77,7 @@ struct compiled {
   /// The plan for arguments of these types: using plan = decltype(f.plan(x...)).
   template <class... X>
   constexpr auto plan(const X&...) const {
-    if constexpr (detail::is_compilable<F, X...>()) return tenure::plan<program<detail::source_of<F, X...>>, detail::device_of_tree<X...>>{};
+    if constexpr (detail::is_compilable<F, X...>()) return tenure::plan<program<detail::source_of_call<F, X...>>, detail::device_of_tree<X...>>{};
     else return tenure::plan<program<detail::refused_source<F>>, cpu_device>{};
   }
 
@@ -96,7 +96,7 @@ struct compiled {
 
   template <class... X>
   static auto call(const X&... x) {
-    using source = detail::source_of<F, X...>;
+    using source = detail::source_of_call<F, X...>;
     using program_type = program<source>;
     using device_type = detail::device_of_tree<X...>;
     using result_type = detail::rebind_kind_t<typename source::result_type, detail::results_on<device_type>>;

@@ -53,11 +53,11 @@ class into_call {
     else if constexpr (!is_compilable<F, X...>()) return false;
     else if constexpr (!are_targets<result_of<F, rebind_kind_t<X, tracing>...>, R...>()) return false;
     else if constexpr (!is_callable<(0u | ... | tree<X>::devices) | (0u | ... | tree<R>::devices)>()) return false;
-    else return is_traceable<source_of<F, X...>>();
+    else return is_traceable<source_of_call<F, X...>>();
   }
 
   template <class Program, class... X>
-  using overwrites_by = overwrites_of_call<Program, (0 + ... + tree<X>::leaves), !(tree<X>::contiguous && ...)>;
+  using overwrites_by = overwrites_of_call<Program, (0 + ... + tree<X>::leaves), !(tree<X>::row_major && ...)>;
 
   /// Whether any two tensors of the call share all of their memory or none: each owns its memory, and none is empty.
   template <class Program, class... X>
@@ -65,13 +65,14 @@ class into_call {
 
   template <class Runner, class... X>
   void run(Runner& runner, const X&... x) const {
-    using program_type = program<source_of<F, X...>>;
+    using program_type = program<source_of_call<F, X...>>;
     using device_type = device_of_call<X...>;
     constexpr int leaves = (0 + ... + tree<X>::leaves), outputs = program_type::value.output_count;
     const void* pointers[leaves + 1];
     memory_range ranges[leaves + 1];
     number_copy numbers_of_trees[numbers_in_trees<X...> + 1];
-    read_arguments(pointers, ranges, numbers_of_trees, x...);
+    row_major_copies<X...> copies;
+    read_arguments(pointers, ranges, numbers_of_trees, copies, x...);
     [[maybe_unused]] const auto numbers = place_numbers<device_type>(runner.memory_of_numbers(sizeof(std::int64_t) * static_cast<std::size_t>(leaves + 1)), [&](int i, const void* there) { pointers[i] = there; }, x...);
     std::int64_t symbols[program_type::symbol_count + 1] = {};
     bind_extents<program_type>(symbols, x...);
@@ -99,12 +100,13 @@ class into_call {
 
   template <class... X>
   std::int64_t count_copied(const X&... x) const {
-    using program_type = program<source_of<F, X...>>;
+    using program_type = program<source_of_call<F, X...>>;
     constexpr int leaves = (0 + ... + tree<X>::leaves), outputs = program_type::value.output_count;
     const void* pointers[leaves + 1];
     memory_range ranges[leaves + 1];
     number_copy numbers_of_trees[numbers_in_trees<X...> + 1];
-    read_arguments(pointers, ranges, numbers_of_trees, x...);
+    row_major_copies<X...> copies;
+    read_arguments(pointers, ranges, numbers_of_trees, copies, x...);
     std::int64_t symbols[program_type::symbol_count + 1] = {};
     bind_extents<program_type>(symbols, x...);
     target_memory targets[outputs + 1];
@@ -119,13 +121,14 @@ class into_call {
 
   /// Reads the addresses of tensors and numbers. as_argument() has copied the numbers that are arguments. Numbers in trees are copied to `numbers`.
   template <class... X>
-  static TENURE_INLINE void read_arguments(const void** pointers, memory_range* ranges, [[maybe_unused]] number_copy* numbers, const X&... x) {
+  static TENURE_INLINE void read_arguments(const void** pointers, memory_range* ranges, [[maybe_unused]] number_copy* numbers, [[maybe_unused]] row_major_copies<X...>& copies, const X&... x) {
     int i = 0;
     const auto read = [&]<class Argument>(const Argument& argument) {
       for_each_leaf(argument, [&]<class L>(const L& leaf) {
-        ranges[i] = range_of<(tree<R>::contiguous && ...)>(leaf);
-        if constexpr (any_tensor<L>) pointers[i] = tensor_access::read(leaf, "call");
-        else if constexpr (scalar<Argument>) pointers[i] = &leaf;
+        if constexpr (any_tensor<L>) {
+          pointers[i] = copies.read(leaf);
+          ranges[i] = range_of<(tree<R>::contiguous && ...)>(leaf, pointers[i]);
+        } else if constexpr (scalar<Argument>) pointers[i] = &leaf;
         else pointers[i] = ::new (static_cast<void*>(numbers++)) L(leaf);
         ++i;
       });

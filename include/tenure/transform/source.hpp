@@ -50,17 +50,21 @@ struct source {
   };
 };
 
-template <class... X>
-constexpr std::uint64_t strided_arguments() {
+/// A bit for each argument that may have any strides. `KnowsRowMajor`: small views are read as row-major arrays.
+template <class... X, bool KnowsRowMajor = false>
+constexpr std::uint64_t strided_arguments(std::bool_constant<KnowsRowMajor> = {}) {
   static_assert(sizeof...(X) <= 64, "tenure: trace: a function has at most 64 arguments: hand over several as one tuple or one model");
   std::uint64_t mask = 0;
   int i = 0;
-  ((mask |= std::uint64_t{!tree<X>::contiguous} << (i++ & 63)), ...);
+  ((mask |= std::uint64_t{!(KnowsRowMajor ? tree<X>::row_major : tree<X>::contiguous)} << (i++ & 63)), ...);
   return mask;
 }
 
 template <class F, class... X>
 using source_of = source<F, strided_arguments<X...>(), rebind_kind_t<X, tracing>...>;
+/// The same for a call that reads small views as row-major arrays (row_major.hpp).
+template <class F, class... X>
+using source_of_call = source<F, strided_arguments<X...>(std::bool_constant<true>{}), rebind_kind_t<X, tracing>...>;
 
 }  // namespace detail
 }  // namespace tenure

@@ -10,6 +10,7 @@
 #include <tenure/tensor/memory_range.hpp>
 #include <tenure/tensor/overlap.hpp>
 #include <tenure/transform/call_rules.hpp>
+#include <tenure/transform/row_major.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {
@@ -27,20 +28,16 @@ struct overwrites_of_call {
   }
 };
 
-/// The bytes of an argument. If the argument and every target own their memory, two of them are the same memory or separate. Then the first byte of
-/// the argument is enough.
+/// The bytes that a call reads of a tensor from `read` on. If the argument and every target own their memory, two of them are the same memory or separate.
+/// Then the first byte of the argument is enough. A copy of a small view is separate from every target.
 template <bool TargetsOwn, class L>
-TENURE_INLINE memory_range range_of(const L& leaf) {
-  if constexpr (any_tensor<L>) {
-    const auto* const data = reinterpret_cast<const char*>(tensor_access::read(leaf, "call"));
-    constexpr bool owns = ownership_of_v<L> == ownership::owning;
-    if constexpr (owns && TargetsOwn) return {data, data + 1};
-    if (leaf.size() == 0) return {};
-    if constexpr (owns) return {data, data + leaf.size() * static_cast<std::int64_t>(sizeof(element_t<L>))};
-    else return {data, data + reach_in_bytes(tensor_access::layout_of(leaf), sizeof(element_t<L>))};
-  } else {
-    return {};
-  }
+TENURE_INLINE memory_range range_of(const L& leaf, const void* read) {
+  const auto* const data = static_cast<const char*>(read);
+  constexpr bool owns = ownership_of_v<L> == ownership::owning;
+  if constexpr (owns && TargetsOwn) return {data, data + 1};
+  if (leaf.size() == 0) return {};
+  if constexpr (owns || reads_row_major<L>()) return {data, data + leaf.size() * static_cast<std::int64_t>(sizeof(element_t<L>))};
+  else return {data, data + reach_in_bytes(tensor_access::layout_of(leaf), sizeof(element_t<L>))};
 }
 
 struct target_memory {
@@ -59,7 +56,7 @@ TENURE_INLINE target_memory memory_of_target(const L& target) {
   } else {
     if (!tensor_access::storage(target)) return {};
     if (bytes == 0) return {data, 0, {}, false};
-    if (target.is_contiguous()) return {data, bytes, {first, first + bytes}, false};
+    if (lies_row_major(target)) return {data, bytes, {first, first + bytes}, false};
     return {data, bytes, {first, first + reach_in_bytes(tensor_access::layout_of(target), sizeof(element_t<L>))}, true};
   }
 }

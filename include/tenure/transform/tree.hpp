@@ -268,6 +268,18 @@ struct leaf_description {
   bool is_tracked = false, is_leaf = false, is_view = false, is_reference = false;  // of a tensor
 };
 
+/// The most bytes of a view that a call may copy (row_major.hpp). The program of a call with a larger view has its strides as run-time numbers, which costs
+/// little for so many elements.
+inline constexpr std::int64_t most_copied_bytes = 4096;
+
+/// Whether L is a view that a call reads as a row-major array: it has few static extents.
+template <class L>
+constexpr bool reads_row_major() {
+  if constexpr (!any_tensor<L>) return false;
+  else if constexpr (ownership_of_v<L> == ownership::owning || !std::is_same_v<device_of_t<L>, cpu_device> || !shape_of_t<L>::is_static) return false;
+  else return count(shape_of_t<L>::value) * static_cast<std::int64_t>(sizeof(element_t<L>)) <= most_copied_bytes;
+}
+
 /// The properties of X as a tree. is_tree tells whether X is a tree. Other members tell whether any leaf is a traced value, a tensor, a number, of
 /// floating type, or tracked, and whether all leaves are contiguous.
 template <class X, class = void>
@@ -285,6 +297,12 @@ struct tree_properties {
   static constexpr bool contiguous = [] {
     if constexpr (any_tensor<X>) return ownership_of_v<X> == ownership::owning;
     else return true;
+  }();
+  /// Whether a call reads all leaves as row-major arrays, and the bytes of the copies that it may need for this, each on its own cache line.
+  static constexpr bool row_major = contiguous || reads_row_major<X>();
+  static constexpr std::int64_t copied_bytes = [] {
+    if constexpr (reads_row_major<X>()) return (count(shape_of_t<X>::value) * static_cast<std::int64_t>(sizeof(element_t<X>)) + 63) / 64 * 64;
+    else return std::int64_t{0};
   }();
   static constexpr unsigned devices = [] {
     if constexpr (any_tensor<X>) return device_bit<device_of_t<X>>;
@@ -313,13 +331,15 @@ struct tree_properties<std::tuple<X...>> {
   static constexpr bool has_elements = (tree_properties<X>::has_elements && ...);
   static constexpr bool tracked = (tree_properties<X>::tracked || ...);
   static constexpr int leaves = (0 + ... + tree_properties<X>::leaves);
-  static constexpr bool contiguous = (tree_properties<X>::contiguous && ...);
+  static constexpr bool contiguous = (tree_properties<X>::contiguous && ...), row_major = (tree_properties<X>::row_major && ...);
+  static constexpr std::int64_t copied_bytes = (std::int64_t{0} + ... + tree_properties<X>::copied_bytes);
   static constexpr unsigned devices = (0u | ... | tree_properties<X>::devices);
   static constexpr void describe(leaf_description*& at) { (tree_properties<X>::describe(at), ...); }
 };
 template <class X, std::size_t N>
 struct tree_properties<std::array<X, N>> : tree_properties<X> {
   static constexpr int leaves = static_cast<int>(N) * tree_properties<X>::leaves;
+  static constexpr std::int64_t copied_bytes = static_cast<std::int64_t>(N) * tree_properties<X>::copied_bytes;
   static constexpr void describe(leaf_description*& at) {
     for (std::size_t i = 0; i < N; ++i) tree_properties<X>::describe(at);
   }

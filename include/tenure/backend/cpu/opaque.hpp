@@ -75,11 +75,11 @@ void order_rows(const T* x, std::int64_t* to, const opaque_operation& n) {
     to += count;
   });
 }
-template <>
-struct step<ops::nodes::order::code, std::int64_t> : step_without_memory {
+template <class Position>  // std::int64_t. As a full specialization, every file would compile it
+struct step<ops::nodes::order::code, Position> : step_without_memory {
   static void run(const step_call& s) {
     visit_computed(s.operation.in[0].type, [&]<class T>(element_tag<T>) {
-      order_rows(static_cast<const T*>(s.pointer[0]), static_cast<std::int64_t*>(s.pointer[1]), s.operation);
+      order_rows(static_cast<const T*>(s.pointer[0]), static_cast<Position*>(s.pointer[1]), s.operation);
     });
   }
 };
