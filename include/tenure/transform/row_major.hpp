@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Views as arguments of a call. A view with few static extents is read as a row-major array, which nearly every such view is. If its strides are others, its
-// elements are copied and the copy is read. So the program has static strides, and is the same for a row of a batch and for an owning tensor.
+// Views as arguments of a call. Law: a call of a view has the bits of a call of an owning copy. A view with few static extents is read as a row-major array,
+// which nearly every such view is. If its strides are others, its elements are copied and the copy is read. So the program has static strides, and is the same
+// for a row of a batch and for an owning tensor.
 // Cost: one comparison for each axis. A copy is on the stack.
 #pragma once
 
