@@ -442,7 +442,7 @@ difference small_agrees() {
 
 template <class T, extent M, extent N, extent K>
 void check_small() {
-  STATIC_REQUIRE(backend::matmul_is_small(M, N, K));
+  STATIC_REQUIRE(backend::matmul_is_small(M, N, K, true));
   CAPTURE(M, N, K);
   CHECK(small_agrees<T, M, N, K, K, 1, N, 1>());
   CHECK(small_agrees<T, M, N, K, 1, M, 1, K>());
@@ -473,14 +473,23 @@ TEMPLATE_TEST_CASE("matmul_small agrees with the definition in every layout", "[
   check_small_layouts<TestType, 5, 10, 4>();
   check_small<TestType, 6, 6, 6>();
   check_small<TestType, 1, 7, 5>();
+  check_small<TestType, 1, 80, 20>();
+  check_small<TestType, 40, 7, 6>();
+  check_small_layouts<TestType, 1, 19, 9>();
+  check_small_layouts<TestType, 2, 19, 9>();
+  check_small_layouts<TestType, 6, 1, 6>();
   check_small<TestType, 16, 16, 16>();
   check_small<TestType, 8, 8, 64>();
   check_small<TestType, 2, 61, 3>();
 }
 
 TEST_CASE("matmul_is_small draws the line at registers", "[matmul]") {
-  STATIC_REQUIRE(backend::matmul_is_small(16, 16, 16));
-  STATIC_REQUIRE(backend::matmul_is_small(8, 8, 64));
-  STATIC_REQUIRE_FALSE(backend::matmul_is_small(17, 16, 16));
-  STATIC_REQUIRE_FALSE(backend::matmul_is_small(32, 128, 10));
+  STATIC_REQUIRE(backend::matmul_is_small(16, 16, 16, true));
+  STATIC_REQUIRE(backend::matmul_is_small(8, 8, 64, false));
+  STATIC_REQUIRE(backend::matmul_is_small(1, 160, 40, true));
+  STATIC_REQUIRE(backend::matmul_is_small(160, 1, 40, true));
+  STATIC_REQUIRE(backend::matmul_is_small(1, 1, 64, true));
+  STATIC_REQUIRE_FALSE(backend::matmul_is_small(1, 96, 32, false));
+  STATIC_REQUIRE_FALSE(backend::matmul_is_small(17, 16, 16, true));
+  STATIC_REQUIRE_FALSE(backend::matmul_is_small(32, 128, 10, true));
 }

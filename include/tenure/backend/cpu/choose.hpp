@@ -7,9 +7,13 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// Whether a plan should use `matmul_small`: its tiles fit in registers.
-constexpr bool matmul_is_small(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return m <= costs::written_rows && n <= costs::written_columns && k <= costs::written_steps && m * n * k <= costs::written_multiplications;
+/// Whether a plan should use `matmul_small`: its tiles fit in registers. `contiguous`: the elements of a row of B are adjacent, or for a single column the
+/// elements of a column of A.
+constexpr bool matmul_is_small(std::int64_t m, std::int64_t n, std::int64_t k, bool contiguous) {
+  if (n == 1 && m > 1) return matmul_is_small(1, m, k, contiguous);
+  const bool is_row = m == 1 && (contiguous || k <= costs::written_steps_of_strided_row);
+  return m <= costs::written_rows && n <= (is_row ? costs::written_columns_of_row : costs::written_columns) && k <= costs::written_steps &&
+         m * n * k <= (is_row ? costs::written_multiplications_of_row : costs::written_multiplications);
 }
 
 enum class product_kernel : std::uint8_t {

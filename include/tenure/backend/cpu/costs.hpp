@@ -53,8 +53,10 @@ inline constexpr int collected_numbers = 128;
 
 // ---- products: choose.hpp, tiles.hpp, matvec.hpp, matmul.hpp ----
 
-/// A static product of at most these extents and multiplications is written out in registers. For larger shapes `matmul` is as fast.
+/// A static product of at most these extents and multiplications is written out in registers. For larger shapes `matmul` is as fast. A single row may be
+/// longer, unless it needs many steps with strided loads.
 inline constexpr std::int64_t written_rows = 64, written_columns = 64, written_steps = 64, written_multiplications = 4096;
+inline constexpr std::int64_t written_columns_of_row = 192, written_multiplications_of_row = 8192, written_steps_of_strided_row = 24;
 /// The packet operations of a column block that are unrolled completely. For more a loop costs almost nothing, and unrolled code would be large.
 inline constexpr std::int64_t unrolled_packets = 128;
 /// A product with at most this many multiplications uses neither threads nor a BLAS.

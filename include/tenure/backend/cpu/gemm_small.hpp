@@ -92,16 +92,18 @@ TENURE_INLINE void small_step(const T* a, const T* b, packet_of<T, Lanes> (&sum)
 /// C[Rows, Packets*Lanes] = A[Rows, K] B[K, ...], with accumulators in registers.
 template <class T, bool WrittenOut, index Rows, index Packets, index Lanes, index K, index ARow, index ACol, index BRow, index BCol, index LdC>
 TENURE_INLINE void small_tile(const T* a, const T* b, T* c) {
-  constexpr index step = Lanes > 1 && BCol != 1 && BRow == 1 && K % Lanes == 0 ? Lanes : 1;
+  constexpr index step = Lanes > 1 && BCol != 1 && BRow == 1 && K >= Lanes ? Lanes : 1, whole = K / step * step;
   packet_of<T, Lanes> sum[Rows][Packets];
   small_step<T, true, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a, b, sum);
   if constexpr (WrittenOut) {
 #pragma GCC unroll 64
-    for (index k = step; k < K; k += step) small_step<T, false, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a + k * ACol, b + k * BRow, sum);
+    for (index k = step; k < whole; k += step) small_step<T, false, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a + k * ACol, b + k * BRow, sum);
   } else {
 #pragma GCC unroll 2
-    for (index k = step; k < K; k += step) small_step<T, false, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a + k * ACol, b + k * BRow, sum);
+    for (index k = step; k < whole; k += step) small_step<T, false, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a + k * ACol, b + k * BRow, sum);
   }
+#pragma GCC unroll 16
+  for (index k = whole; k < K; ++k) small_step<T, false, Rows, Packets, Lanes, 1, ARow, ACol, BRow, BCol>(a + k * ACol, b + k * BRow, sum);
 #pragma GCC unroll 32
   for (index r = 0; r < Rows; ++r)
 #pragma GCC unroll 16
@@ -114,9 +116,10 @@ TENURE_INLINE void small_columns(const T* a, const T* b, T* c) {
   constexpr index limit = BCol == 1 ? max_lanes<T> : 32 / sizeof(T);  // wider gathers are slow, and wider square blocks are rare
   constexpr bool overlap = N - J < min_lanes<T> && N - J > 1 && N >= min_lanes<T>;
   constexpr index start = overlap ? N - min_lanes<T> : J, columns = N - start;
-  constexpr index lanes = widest<T>(columns, limit), max_packets = BCol != 1 ? 1 : many_registers ? 3 : 2;
-  constexpr index count = columns / lanes < max_packets ? columns / lanes : max_packets;
-  constexpr index max_rows = (many_registers ? 24 : 12) / count, rows = M < max_rows ? M : max_rows;
+  // A row alone has more packets, because each sum waits four cycles for its next term.
+  constexpr index max_packets = BCol != 1 ? 1 : M == 1 ? 8 : M == 2 ? 4 : many_registers ? 3 : 2;
+  constexpr index lanes = widest<T>(columns, limit), count = columns / lanes < max_packets ? columns / lanes : max_packets;
+  constexpr index max_rows = (many_registers ? 24 : 12) / count > 1 ? (many_registers ? 24 : 12) / count : 1, rows = M < max_rows ? M : max_rows;
   constexpr bool written_out = M * count * K <= costs::unrolled_packets;
   const T* const right = b + start * BCol;
   T* const to = c + start;

@@ -67,8 +67,10 @@ struct static_step {
     if constexpr (step.op != ir::opcode::matmul) {
       return false;
     } else {
-      const operand_view &a = row().operation.in[0], &c = row().operation.out;
-      return is_floating(step.type) && matmul_is_small(c.extent[c.rank - 2], c.extent[c.rank - 1], a.extent[c.rank - 1]);
+      const operand_view &a = row().operation.in[0], &b = row().operation.in[1], &c = row().operation.out;
+      const std::int64_t rows = c.extent[c.rank - 2], columns = c.extent[c.rank - 1];
+      const bool contiguous = columns == 1 ? a.stride[c.rank - 2] == 1 : b.stride[c.rank - 1] == 1;
+      return is_floating(step.type) && matmul_is_small(rows, columns, a.extent[c.rank - 1], contiguous);
     }
   }();
   /// Whether the step is one sample of an operation on samples, in registers.
