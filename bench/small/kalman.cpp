@@ -117,8 +117,9 @@ struct kalman {
 
 const bool registered = [] {
   bench::row<kalman>("kalman", "tenure", 6, [](kalman& p) { p.step(); });
-  bench::row<kalman>("kalman", "rows", 6, [](kalman& p) { p.step_of_row(); });
   bench::row<kalman>("kalman", "hand", 6, [](kalman& p) { p.step_by_hand(); });
+  bench::row<kalman>("kalman_rows", "tenure", 6, [](kalman& p) { p.step_of_row(); });
+  bench::row<kalman>("kalman_rows", "hand", 6, [](kalman& p) { p.step_by_hand(); });
   bench::row<kalman>("kalman_scan", "tenure", filters, [](kalman& p) { updates_of.into(p.path)(p.x, p.p, p.zs, p.q, p.r, dt); });
   bench::row<kalman>("kalman_scan", "hand", filters, [](kalman& p) { p.steps_by_hand(); });
   return true;

@@ -76,9 +76,9 @@ struct loop_nest : pass_elements<Code> {
       std::int64_t i = begin;
       constexpr bool adds_rows_here = D + 1 == record::outer && adds_several_rows;
       if constexpr (adds_rows_here)
-        for (; i + costs::rows_added_at_once <= n; i += costs::rows_added_at_once) {
-          add_rows<costs::rows_added_at_once>(args, p, total);
-          move_along<Code, D>(args, p.offset, costs::rows_added_at_once, stream_indices{});
+        for (; i + base::rows_at_once <= n; i += base::rows_at_once) {
+          add_rows<base::rows_at_once>(args, p, total);
+          move_along<Code, D>(args, p.offset, base::rows_at_once, stream_indices{});
         }
       for (; i < n; ++i) {
         if constexpr (adds_rows_here) add_rows<1>(args, p, total);

@@ -141,8 +141,8 @@ struct reductions : packet_memory<Code> {
     else return r.mask[mask];
   }
 
-  /// Whether a kernel does nothing else, and computes little for it.
-  static constexpr bool adds_several_rows = [] {
+  /// The effort for each element of a kernel that does nothing but add up rows, or -1.
+  static constexpr int work_of_row_sums = [] {
     bool only_adds = reduces_columns && !columns_in_registers && record::passes == 1 && record::inner == 1 && record::outer > 0;
     only_adds = only_adds && in_group(0) == 1 && !chooses(0);
     int work = 0;
@@ -152,8 +152,14 @@ struct reductions : packet_memory<Code> {
       only_adds = only_adds && (adds || computes || x.what == kind::constant || x.what == kind::load) && !(x.row && x.phase > 0);
       if (computes && !x.row) work += ops::instructions_of(effort_of(i));
     }
-    return only_adds && work <= costs::work_of_added_rows;
+    return only_adds ? work : -1;
   }();
+  /// Whether a kernel does nothing else, and computes little for it.
+  static constexpr bool adds_several_rows = work_of_row_sums >= 0 && work_of_row_sums <= costs::work_of_added_rows;
+  /// The rows that are added at a time.
+  static constexpr int rows_at_once =
+      !is_dynamic(k.extent[last]) && k.extent[last] <= costs::packets_of_short_row * lanes && work_of_row_sums <= costs::work_of_short_rows ? costs::short_rows_added_at_once
+                                                                                                                                         : costs::rows_added_at_once;
 };
 
 }  // namespace tenure::cpu_backend
