@@ -26,26 +26,26 @@ TENURE_INLINE void run_steps(const void* const* arguments, void* const* results,
   using placement = memory_plan<Program>;
   executor* on = nullptr;
   if constexpr (may_use_threads<Program>) on = tenure::detail::current_executor;
-  const auto with = [&](void* workspace, const placement& plan) {
-    execute<Program>({{arguments, results, workspace, symbols}, on}, plan, before_writing);
+  const auto with = [&](void* workspace, const placement& planned) {
+    execute<Program>({{arguments, results, workspace, symbols}, on}, planned, before_writing);
   };
-  const auto on_heap = [&](const placement& plan) {
+  const auto on_heap = [&](const placement& planned) {
     tenure::detail::storage_handle workspace;
     if constexpr (placement::is_needed) {
-      const std::int64_t bytes = plan.total(on == nullptr ? 1 : on->workers());
+      const std::int64_t bytes = planned.total(on == nullptr ? 1 : on->workers());
       if (bytes > 0) workspace = tenure::detail::allocate_storage(static_cast<std::size_t>(bytes));
     }
-    with(workspace ? workspace.data() : nullptr, plan);
+    with(workspace ? workspace.data() : nullptr, planned);
   };
   if constexpr (Program::is_static) {
-    constexpr const placement& plan = cpu_backend::static_memory<Program>;
-    if constexpr (plan.grows_with_workers())
-      if (on != nullptr) return on_heap(plan);
-    if constexpr (plan.total() <= costs::stack_workspace) {
-      alignas(64) std::byte workspace[plan.total() > 0 ? plan.total() : 1];
-      with(workspace, plan);
+    constexpr const placement& planned = cpu_backend::static_memory<Program>;
+    if constexpr (planned.grows_with_workers())
+      if (on != nullptr) return on_heap(planned);
+    if constexpr (planned.total() <= costs::stack_workspace) {
+      alignas(64) std::byte workspace[planned.total() > 0 ? planned.total() : 1];
+      with(workspace, planned);
     } else {
-      on_heap(plan);
+      on_heap(planned);
     }
   } else {
     on_heap(placement(symbols));
