@@ -51,7 +51,7 @@ void check(const View& view) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("A call of a view has the bits of a call of an owning copy", "[views]", float, double, std::int32_t) {
+TEMPLATE_TEST_CASE("a call of a view has the bits of a call of an owning copy", "[views]", float, double, std::int32_t) {
   array<TestType, 4, 6> x;
   fill(x);
   check(x[2]);
