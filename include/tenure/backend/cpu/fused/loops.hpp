@@ -74,17 +74,18 @@ struct loop_nest : pass_elements<Code> {
       const std::int64_t begin = range.template begin<D>(), n = range.template end<D>(args);
       move_along<Code, D>(args, p.offset, begin, stream_indices{});
       std::int64_t i = begin;
-      constexpr bool adds_rows_here = D + 1 == record::outer && adds_several_rows;
-      if constexpr (adds_rows_here)
+      constexpr bool adds_rows_here = D + 1 == record::outer && adds_several_rows, is_known = !is_dynamic(k.extent[D]) && std::is_same_v<Range, whole>;
+      if constexpr (adds_rows_here && (!is_known || k.extent[D] >= base::rows_at_once))
         for (; i + base::rows_at_once <= n; i += base::rows_at_once) {
           add_rows<base::rows_at_once>(args, p, total);
           move_along<Code, D>(args, p.offset, base::rows_at_once, stream_indices{});
         }
-      for (; i < n; ++i) {
-        if constexpr (adds_rows_here) add_rows<1>(args, p, total);
-        else walk<D + 1>(args, range, p, total);
-        move_along<Code, D>(args, p.offset, 1, stream_indices{});
-      }
+      if constexpr (!adds_rows_here || !is_known || k.extent[D] % base::rows_at_once != 0)  // g++ warns of a loop that never runs
+        for (; i < n; ++i) {
+          if constexpr (adds_rows_here) add_rows<1>(args, p, total);
+          else walk<D + 1>(args, range, p, total);
+          move_along<Code, D>(args, p.offset, 1, stream_indices{});
+        }
     }
   }
 
