@@ -118,3 +118,19 @@ TEST_CASE("a target may be the memory of a small view that is an argument", "[vi
   CHECK(same_bits(all[1].clone(), wanted));
   CHECK(same_bits(all[0].clone(), a));
 }
+
+TEST_CASE("a result may be written where the row that it reads is", "[views]") {
+  constexpr auto turned = tn::compile([](auto x, auto i) { return tn::flip<0>(x[i]) + x[i] * 2.0; });
+  for (std::int64_t i = 0; i < 4; ++i) {
+    array<double, 4, 64> x;
+    fill(x);
+    const array<double, 64> wanted = turned(x, i);
+    turned.into(x[0])(x, i);
+    CHECK(same_bits(x[0].clone(), wanted));
+    array<double, 1, 64> one;
+    fill(one);
+    const array<double, 64> of_one = turned(one, 0);
+    turned.into(one[0])(one, 0);
+    CHECK(same_bits(one[0].clone(), of_one));
+  }
+}

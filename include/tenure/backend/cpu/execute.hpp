@@ -123,7 +123,8 @@ constexpr bool expands() {
   else return false;
 }
 
-/// Whether a program is a branch of a cond. A result of a branch may share memory with any capture; a result of a loop body only with its own carry.
+/// Whether a program is a branch of a cond. A result of a branch may share memory with any capture, and one of a call with any argument; a result of a loop body
+/// only with its own carry.
 template <class Program>
 constexpr bool is_branch = false;
 template <class Whole, int Body>
@@ -152,11 +153,12 @@ constexpr int row_in_place(int buffer) {
     if (const bound_step& other = tables.steps[i]; i != made_by && !other.is_fused() && other.control_flow < 0)
       stays = stays && tables.bindings[other.first_binding + other.binding_count - 1].buffer != buffer;
   for (int r = 0; stays && r < Program::value.output_count; ++r) {
-    const bool may_share = is_branch<Program> || program_detail::bytes_of_output<Program>(r, nullptr) == program_detail::bytes_of_input<Program>(table.index, nullptr);
+    const bool may_share = is_branch<Program> || !Program::value.is_body || program_detail::bytes_of_output<Program>(r, nullptr) == program_detail::bytes_of_input<Program>(table.index, nullptr);
     stays = !may_share || !program_detail::overwrites<Program>.may(table.index, r);
   }
   return stays ? made_by : -1;
 }
+
 /// The addresses of the rows that are read in place, by the step of the gather.
 template <class Program>
 using row_addresses = const void* [Program::step_count + 1];
