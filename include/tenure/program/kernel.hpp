@@ -119,8 +119,7 @@ struct coded_kernel {
 
 // ---- numbers and positions. Args has `pointer`, one for each access, and `number`, the run-time numbers ----
 
-/// The number that a word stands for: a constant, or a run-time number. It has the word as an argument: a function for each word took g++ a
-/// twentieth of the time for a function with many kernels.
+/// The number that a word stands for: a constant, or a run-time number. The word is no template argument, so that there are few functions to compile.
 template <class Args>
 TENURE_KERNEL_LAYER std::int64_t number_of(const Args& args, std::int64_t word) {
   return is_dynamic(word) ? args.number[word - first_dynamic] : word;

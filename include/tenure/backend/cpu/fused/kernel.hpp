@@ -134,7 +134,7 @@ constexpr held held_in(int slot) {
   return x.is_mask ? (x.row ? held::mask_of_row : held::mask) : x.row ? held::number_of_row : held::packet;
 }
 
-/// The packet or the mask in a slot. Only what the slot holds is a template argument: functions for each slot took g++ a fiftieth of its time.
+/// The packet or the mask in a slot. Only what the slot holds is a template argument, so that there are few functions to compile.
 template <class Code, held Held>
 TENURE_LAYER auto read(const typename kernel_facts<Code>::row_state& r, const typename kernel_facts<Code>::element_state& e, int slot) {
   using P = typename kernel_facts<Code>::P;
