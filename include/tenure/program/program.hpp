@@ -11,6 +11,7 @@
 #include <tenure/passes/memory.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/scalarize.hpp>
+#include <tenure/passes/widen.hpp>
 #include <tenure/program/encode.hpp>
 #include <tenure/program/stage.hpp>
 
@@ -144,7 +145,9 @@ struct program {
     }
     static constexpr ir::builder smaller(const ir::graph_view& g) {
       const ir::builder found = passes::algebra(g);
-      return passes::dead_code(found.view());
+      if (!passes::may_widen(found.view())) return passes::dead_code(found.view());
+      const ir::builder wide = passes::widen(found.view());
+      return passes::dead_code(wide.view());
     }
   };
   struct scalarization {
