@@ -13,6 +13,7 @@ from pathlib import Path
 root = Path(__file__).resolve().parent.parent
 folder = root / "include"
 default = ["tenure/tenure.hpp", "tenure/threads.hpp", "tenure/interop/save.hpp"]
+in_every_header = ("tenure/core/letters/hide.hpp", "tenure/core/letters/restore.hpp")
 left_out = re.compile(r"tenure/(cuda|storage/cuda|backend/cuda|kernels)|\.cuh$")
 
 
@@ -44,6 +45,8 @@ def write(header, branches, out):
         inner = path_of(include[1], header) if include else None
         if re.match(r"#pragma once|// SPDX-License-Identifier", line):
             continue
+        if include and include[1] in in_every_header:
+            continue
         if inner is not None and not left_out.search(include[1]):
             branches[-1].is_error = False
             if not any(inner in branch.seen for branch in branches):
@@ -73,6 +76,7 @@ def main():
     parser.add_argument("headers", nargs="*", default=default, help="for example tenure/tenure.hpp tenure/interop/eigen.hpp")
     options = parser.parse_args()
     out = ["// SPDX-License-Identifier: BSL-1.0", "// Tenure in one header, written by scripts/single_header.py. It needs C++20, Eigen 3.4 and Boost.Hana.", "#pragma once", ""]
+    out += (folder / in_every_header[0]).read_text().split("\n")
     branches = [Branch()]
     for name in options.headers:
         header = path_of(name, folder / "tenure")
@@ -81,6 +85,7 @@ def main():
         if header not in branches[0].seen:
             branches[0].seen.add(header)
             write(header, branches, out)
+    out += (folder / in_every_header[1]).read_text().split("\n")
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text("\n".join(out) + "\n")
     print(f"{options.output}: {len(out)} lines")

@@ -4,6 +4,10 @@
 // file. Cost: it includes Eigen, which takes nvcc 2 s.
 #pragma once
 
+#include <tenure/core/letters/hide.hpp>
+
 #include <tenure/tenure.hpp>
 
 #include <tenure/backend/cpu.hpp>
+
+#include <tenure/core/letters/restore.hpp>

@@ -3,6 +3,8 @@
 // work on tensors there. tn::cuda_stream gives a thread a stream of its own.
 #pragma once
 
+#include <tenure/core/letters/hide.hpp>
+
 #if !defined(__CUDACC__)
 #error "tenure: <tenure/cuda.hpp> is for .cu files, which nvcc compiles; .cpp files include <tenure/tenure.hpp>"
 #elif defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
@@ -16,3 +18,5 @@
 #include <tenure/backend/cuda/call.hpp>
 
 #include <tenure/optim/cuda.hpp>
+
+#include <tenure/core/letters/restore.hpp>

@@ -3,6 +3,10 @@
 // Cost: Thrust, 6 s of nvcc.
 #pragma once
 
+#include <tenure/core/letters/hide.hpp>
+
 #include <tenure/cuda.hpp>
 
 #include <tenure/backend/cuda/thrust.cuh>
+
+#include <tenure/core/letters/restore.hpp>

@@ -3,6 +3,8 @@
 // <tenure/tenure.hpp>: it needs MPI, by the CMake target tenure::mpi or a compiler wrapper (mpicxx).
 #pragma once
 
+#include <tenure/core/letters/hide.hpp>
+
 #if !__has_include(<mpi.h>)
 #error "tenure: include: <mpi.h> is not on the include path: install libopenmpi-dev, and link tenure::mpi or compile with mpicxx"
 #else
@@ -13,3 +15,5 @@
 #include <tenure/distributed/train_step.hpp>
 
 #endif
+
+#include <tenure/core/letters/restore.hpp>

@@ -3,9 +3,13 @@
 // it includes <fstream>, Hana's strings and <tenure/profile.hpp>.
 #pragma once
 
+#include <tenure/core/letters/hide.hpp>
+
 #include <tenure/profile.hpp>
 #include <tenure/tenure.hpp>
 
 #include <tenure/optim/names.hpp>
 #include <tenure/inspect/dot.hpp>
 #include <tenure/inspect/html.hpp>
+
+#include <tenure/core/letters/restore.hpp>

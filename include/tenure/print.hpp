@@ -3,7 +3,11 @@
 // includes it itself. Cost: it includes <string> and <charconv>, which take nvcc a second.
 #pragma once
 
+#include <tenure/core/letters/hide.hpp>
+
 #include <tenure/tenure.hpp>
 
 #include <tenure/eager/print.hpp>
 #include <tenure/inspect/print.hpp>
+
+#include <tenure/core/letters/restore.hpp>

@@ -18,6 +18,8 @@
 //   interop/             edges: Eigen, files and others, which are included by name
 #pragma once
 
+#include <tenure/core/letters/hide.hpp>
+
 #if defined(__clang__) ? __clang_major__ < 14 : defined(__GNUC__) && __GNUC__ < 12
 #error "tenure: include: this compiler is too old: take g++ 12 or newer, or clang 14 or newer"
 #elif __cplusplus < 202002L
@@ -123,3 +125,5 @@
 #endif
 
 #endif
+
+#include <tenure/core/letters/restore.hpp>

@@ -4,6 +4,8 @@
 // other threads, which takes some microseconds; in the steady state nothing is allocated.
 #pragma once
 
+#include <tenure/core/letters/hide.hpp>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -273,3 +275,5 @@ class thread_pool {
 };
 
 }  // namespace tenure
+
+#include <tenure/core/letters/restore.hpp>

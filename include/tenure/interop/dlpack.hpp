@@ -5,6 +5,8 @@
 // of the type. Only memory of the host is supported.
 #pragma once
 
+#include <tenure/core/letters/hide.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -188,3 +190,5 @@ auto from_dlpack(dlpack::handle<M>&& m) {
 }
 
 }  // namespace tenure
+
+#include <tenure/core/letters/restore.hpp>

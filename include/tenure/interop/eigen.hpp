@@ -6,6 +6,8 @@
 // have run-time strides.
 #pragma once
 
+#include <tenure/core/letters/hide.hpp>
+
 #include <type_traits>
 #include <utility>
 
@@ -152,3 +154,5 @@ auto from(M&&) {
 }
 
 }  // namespace tenure
+
+#include <tenure/core/letters/restore.hpp>

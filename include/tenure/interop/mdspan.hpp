@@ -5,6 +5,8 @@
 // ownership_error while a graph has saved the storage. Cost: no copy.
 #pragma once
 
+#include <tenure/core/letters/hide.hpp>
+
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -95,3 +97,5 @@ auto as_mdspan(X&&) {
 #endif
 
 }  // namespace tenure
+
+#include <tenure/core/letters/restore.hpp>

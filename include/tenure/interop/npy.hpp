@@ -5,6 +5,8 @@
 // Cost: one pass over the bytes. A size in the file is compared with the length of the file before memory is allocated for it.
 #pragma once
 
+#include <tenure/core/letters/hide.hpp>
+
 #include <array>
 #include <bit>
 #include <charconv>
@@ -280,3 +282,5 @@ inline array read_npy(const std::filesystem::path& path) {
 }
 
 }  // namespace tenure::interop
+
+#include <tenure/core/letters/restore.hpp>

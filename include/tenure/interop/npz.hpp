@@ -6,6 +6,8 @@
 // file.
 #pragma once
 
+#include <tenure/core/letters/hide.hpp>
+
 #include <algorithm>
 #include <concepts>
 #include <set>
@@ -376,3 +378,5 @@ inline std::vector<array> read_npz(const std::filesystem::path& path) {
 }
 
 }  // namespace tenure::interop
+
+#include <tenure/core/letters/restore.hpp>

@@ -6,6 +6,8 @@
 // not include this header.
 #pragma once
 
+#include <tenure/core/letters/hide.hpp>
+
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -219,3 +221,5 @@ template <class X, class... Rest>
 void save(const X&, const Rest&...) { static_assert(detail::never<X>, "tenure: save: the path comes first: save(path, x)"); }
 
 }  // namespace tenure
+
+#include <tenure/core/letters/restore.hpp>
