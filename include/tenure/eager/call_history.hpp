@@ -110,6 +110,10 @@ struct recorded<std::tuple<Part...>, Tracked, First, Device> {
   static auto parts_of(std::index_sequence<I...>) -> std::tuple<typename recorded<Part, Tracked, First + leaves_before(I), Device>::type...>;
   using type = decltype(parts_of(std::index_sequence_for<Part...>{}));
 };
+template <class A, class B, class Tracked, int First, class Device>
+struct recorded<std::pair<A, B>, Tracked, First, Device> {
+  using type = std::pair<typename recorded<A, Tracked, First, Device>::type, typename recorded<B, Tracked, First + tree<A>::leaves, Device>::type>;
+};
 
 template <std::size_t... I, class X>
 auto parts_as_operands(std::index_sequence<I...>, const X& x);

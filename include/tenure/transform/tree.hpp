@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// Arguments and results of functions are trees. A leaf is a tensor, a traced value or a number. A branch is a tuple, an array, or a model
+// Arguments and results of functions are trees. A leaf is a tensor, a traced value or a number. A branch is a tuple, a pair, an array, or a model
 // (a Boost.Hana struct, see model.hpp). The leaves of a tree have a fixed order, and graphs number them in this order.
 #pragma once
 
 #include <array>
 #include <tuple>
+#include <utility>
 
 #include <tenure/expr/apply.hpp>
 #include <tenure/tensor/tensor.hpp>
@@ -237,6 +238,8 @@ struct rebind_kind {
 };
 template <class... X, class Kind>
 struct rebind_kind<std::tuple<X...>, Kind> { using type = std::tuple<typename rebind_kind<X, Kind>::type...>; };
+template <class First, class Second, class Kind>
+struct rebind_kind<std::pair<First, Second>, Kind> { using type = std::pair<typename rebind_kind<First, Kind>::type, typename rebind_kind<Second, Kind>::type>; };
 template <class X, std::size_t N, class Kind>
 struct rebind_kind<std::array<X, N>, Kind> { using type = std::array<typename rebind_kind<X, Kind>::type, N>; };
 
@@ -255,7 +258,7 @@ struct rebound<To, with_changes<Base, Last, Change...>> {
 };
 template <class X, class Kind>
 struct rebind_kind<X, Kind, std::enable_if_t<model_traits<X>::is_model>> {
-  using type = typename model_traits<X>::template rebind<typename rebound<Kind, typename model_traits<X>::kind>::type>;
+  using type = typename model_traits<X>::template rebind<Kind>;
 };
 
 /// The type of tree X with leaves of kind Kind.
@@ -336,6 +339,8 @@ struct tree_properties<std::tuple<X...>> {
   static constexpr unsigned devices = (0u | ... | tree_properties<X>::devices);
   static constexpr void describe(leaf_description*& at) { (tree_properties<X>::describe(at), ...); }
 };
+template <class First, class Second>
+struct tree_properties<std::pair<First, Second>> : tree_properties<std::tuple<First, Second>> {};
 template <class X, std::size_t N>
 struct tree_properties<std::array<X, N>> : tree_properties<X> {
   static constexpr int leaves = static_cast<int>(N) * tree_properties<X>::leaves;
