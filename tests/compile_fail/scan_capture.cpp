@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: loop: no argument is traced, so the call runs at once and its functions capture nothing: pass values as arguments
+// expect: tenure: loop: no argument is traced, so the call runs at once, and its functions capture nothing: in a trace begin with tn::full_like
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -210,14 +210,19 @@ TEST_CASE("[P25] a span is writable where the tensor is, and taking it counts as
   CHECK(kept.intact());
 }
 
-TEST_CASE("the bounds of random numbers of a static shape may be integers") {
+TEST_CASE("the bounds of random numbers may be integers, also before extents") {
   std::mt19937_64 g(3), h(3);
   const auto x = uniform<double>(shape<50>{}, g, -1, 1), y = uniform<double>(shape<50>{}, h, -1.0, 1.0);
   const auto u = uniform(shape<50>{}, g, 0, 0.5f), v = uniform(shape<50>{}, h, 0.0, 0.5);
   const auto n = normal<double>(shape<50>{}, g, 5, 2), m = normal<double>(shape<50>{}, h, 5.0, 2.0);
+  const auto o = uniform<double>(shape<dyn>{}, g, 2, 4, 50), p = uniform<double>(shape<dyn>{}, h, 2.0, 4.0, 50);
+  const auto q = normal<double>(shape<5, dyn>{}, g, 2, 4.0f, 10), r = normal<double>(shape<5, dyn>{}, h, 2.0, 4.0, 10);
+  CHECK(uniform(shape<dyn, dyn>{}, g, 2, 3).size() == 6);
   for (int i = 0; i < 50; ++i) {
     CHECK(x(i) == y(i));
     CHECK(u(i) == v(i));
     CHECK(n(i) == m(i));
+    CHECK(o(i) == p(i));
+    CHECK(q(i / 10, i % 10) == r(i / 10, i % 10));
   }
 }

@@ -90,7 +90,8 @@ constexpr bool is_assignable() {
   constexpr bool keeps_gradient = requires_grad_v<X> || !requires_grad_v<E>;
   static_assert(keeps_gradient, "tenure: operator=: a constant cannot take a tracked expression: detach() it, or begin the variable with a tracked one");
   constexpr bool fits = may_broadcast(shape_of_t<E>::value, shape_of_t<X>::value);
-  static_assert(fits, "tenure: operator=: the expression's shape does not broadcast to the target's");
+  if constexpr (!fits)
+    if constexpr (has_no_stretched_factor<E>()) static_assert(fits, "tenure: operator=: the expression's shape does not broadcast to the target's");
   return keeps_gradient && fits;
 }
 

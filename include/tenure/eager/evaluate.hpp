@@ -92,6 +92,23 @@ auto evaluate(const E& e) {
   }
 }
 
+/// Whether E contains a product of elements for which an operand gets more axes, as that of a matrix and a vector.
+template <class E>
+inline constexpr bool stretches_factor = false;
+template <class Operation, class... X>
+inline constexpr bool stretches_factor<lazy<Operation, X...>> = (stretches_factor<X> || ...);
+template <class X, class Y>
+inline constexpr bool stretches_factor<lazy<ops::mul, X, Y>> =
+    (traced_operand<X>::shape_type::rank != traced_operand<Y>::shape_type::rank && traced_operand<X>::shape_type::rank * traced_operand<Y>::shape_type::rank != 0) ||
+    stretches_factor<X> || stretches_factor<Y>;
+/// The message for an expression that has too large a shape. If it multiplies a matrix by a vector, that is the reason.
+template <class E>
+constexpr bool has_no_stretched_factor() {
+  constexpr bool multiplies_elements = stretches_factor<E>;
+  static_assert(!multiplies_elements, "tenure: operator*: it multiplies elements: the product of a matrix and a vector is matmul(a, x)");
+  return !multiplies_elements;
+}
+
 /// Whether a tensor X can be made from E. If not, a static_assert gives the reason.
 template <class X, class E>
 constexpr bool is_constructible() {
@@ -102,7 +119,8 @@ constexpr bool is_constructible() {
   // The types are written out, because compilers print them.
   static_assert(std::is_same_v<element_t<X>, typename E::element_type>, "tenure: tensor: the expression has another element type: cast it");
   constexpr bool same_shape = may_be_same(shape_of_t<X>::value, E::shape_type::value);
-  static_assert(same_shape, "tenure: tensor: the expression has another shape");
+  if constexpr (!same_shape)
+    if constexpr (has_no_stretched_factor<E>()) static_assert(same_shape, "tenure: tensor: the expression has another shape");
   return keeps_gradient && !is_leaf_v<X> && same_type && same_shape;
 }
 

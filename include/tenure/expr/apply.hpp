@@ -196,7 +196,7 @@ constexpr auto stand_in(const X& x, const Rest&... rest) {
 template <class Operation, class... X>
 constexpr auto apply(const X&... x) {
   constexpr bool are_known = (operand_or_scalar<X> && ...), are_operands = are_known && some_operand<X...>;
-  static_assert(are_known, "tenure: operation: an operand is neither a tensor nor a number");
+  static_assert(are_known, "tenure: operation: an operand is neither a tensor nor a number: tn::from(v) is a tensor over a vector, an array or a span");
   static_assert(!are_known || are_operands, "tenure: operation: a plain number has no axes: this function takes tensors and traced values");
   if constexpr ((detail::is_after_error<X> || ...)) {
     return after_error();

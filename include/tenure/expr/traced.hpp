@@ -89,7 +89,7 @@ struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, 
     return false;
   }
   constexpr operator double() const {  // only one conversion, so that std::exp(x) is not ambiguous and gives this message
-    static_assert(detail::never<T>, "tenure: trace: a traced value is no number yet: compute with the value itself, by tn::exp and the like");
+    static_assert(detail::never<T>, "tenure: trace: a traced value is no number yet: compute with the value itself, by tn::sin(x) in place of std::sin(x)");
     return 0;
   }
   constexpr detail::no_iterator<traced> begin() const {

@@ -49,7 +49,7 @@ struct sub : pointwise<sub, 2, typing::arithmetic> {
 struct mul : pointwise<mul, 2, typing::arithmetic>, keeps_numbers {
   static constexpr const char* name = "mul";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: mul: the extents differ and neither of them is 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: mul: the extents differ and neither of them is 1: the product of matrices is matmul(a, b)"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::mul(x, y); }
   template <class T> static T reference(T x, T y) { return number::mul(x, y); }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g * y : g * x; }

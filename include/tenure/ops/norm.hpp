@@ -121,6 +121,11 @@ namespace TENURE_NAMESPACE {
 /// (sum of |x|^P)^(1/P), with P >= 1, over all axes, or over axis<A> or axes<A, B>. The axes are dropped; keepdim keeps them with extent 1. Where the
 /// norm is 0, its gradient is 0. The norm is right where powers of x overflow or underflow.
 template <int P = 2, operand_or_scalar X, class... Along> constexpr auto norm(const X& x, const Along&...) { return apply<typename ops::along<ops::of_order<P>::template norm, Along...>::type>(x); }
+template <int P = 2, operand_or_scalar X, scalar Power, class... Along>
+constexpr auto norm(const X& x, Power, const Along&...) {
+  static_assert(detail::never<Power>, "tenure: norm: the power stands in angle brackets: norm<1>(x)");
+  return norm(x);
+}
 /// The root of var(x). Where all elements are equal, the gradient is 0. For one element and a correction of 1, value and gradient are NaN.
 template <int Correction = 1, operand_or_scalar X, class... Along> constexpr auto stddev(const X& x, const Along&...) { return apply<typename ops::along<ops::deviation<Correction>::template stddev, Along...>::type>(x); }
 

@@ -170,10 +170,10 @@ tensor<T, Shape> uniform(Shape, G&& g, B low, B high, N... n) {
 }
 template <element T = float, any_shape Shape, random_engine G, std::integral... N>
 tensor<T, Shape> uniform(Shape s, G&& g, N... n) { return uniform<T>(s, g, 0.0, 1.0, n...); }
-/// uniform() with bounds of other types: uniform(shape<3>{}, g, -1, 1). The shape is static, so the numbers are not extents.
-template <element T = float, any_shape Shape, random_engine G, scalar A, scalar B>
-  requires(Shape::is_static && !(std::floating_point<A> && std::same_as<A, B>))
-tensor<T, Shape> uniform(Shape s, G&& g, A low, B high) { return uniform<T>(s, g, static_cast<double>(low), static_cast<double>(high)); }
+/// uniform() with bounds of other types: uniform(shape<3>{}, g, -1, 1), or uniform(shape<dyn>{}, g, -1, 1, n). The shape says how many numbers are extents.
+template <element T = float, any_shape Shape, random_engine G, scalar A, scalar B, std::integral... N>
+  requires(detail::dynamic_count_of<Shape> == sizeof...(N) && !(std::floating_point<A> && std::same_as<A, B>))
+tensor<T, Shape> uniform(Shape s, G&& g, A low, B high, N... n) { return uniform<T>(s, g, static_cast<double>(low), static_cast<double>(high), n...); }
 
 /// Independent values with the normal distribution of this mean and standard deviation, by default 0 and 1. T is a floating
 /// type.
@@ -189,9 +189,9 @@ tensor<T, Shape> normal(Shape, G&& g, B mean, B deviation, N... n) {
 }
 template <element T = float, any_shape Shape, random_engine G, std::integral... N>
 tensor<T, Shape> normal(Shape s, G&& g, N... n) { return normal<T>(s, g, 0.0, 1.0, n...); }
-template <element T = float, any_shape Shape, random_engine G, scalar A, scalar B>
-  requires(Shape::is_static && !(std::floating_point<A> && std::same_as<A, B>))
-tensor<T, Shape> normal(Shape s, G&& g, A mean, B deviation) { return normal<T>(s, g, static_cast<double>(mean), static_cast<double>(deviation)); }
+template <element T = float, any_shape Shape, random_engine G, scalar A, scalar B, std::integral... N>
+  requires(detail::dynamic_count_of<Shape> == sizeof...(N) && !(std::floating_point<A> && std::same_as<A, B>))
+tensor<T, Shape> normal(Shape s, G&& g, A mean, B deviation, N... n) { return normal<T>(s, g, static_cast<double>(mean), static_cast<double>(deviation), n...); }
 
 template <class T = float, class... N>
   requires(detail::makes_none<T, N...>)

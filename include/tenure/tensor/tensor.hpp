@@ -37,6 +37,13 @@ struct uninitialized_elements {};
 /// Requests unspecified elements: tensor<float, shape<dyn, 3>> x(tn::uninitialized, n).
 inline constexpr uninitialized_elements uninitialized{};
 
+namespace detail {
+/// The name of a factory without a call, such as tn::zeros. An overloaded function converts to this pointer, but to no template parameter.
+struct named_factory {
+  named_factory(tensor<float, shape<>> (*)(shape<>));
+};
+}  // namespace detail
+
 // The base classes are in tenure, not in detail: argument-dependent lookup searches the namespaces of bases.
 template <element T, class Shape, ownership O, role R, access A, class Device>
 class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape, O, R, A, Device>>,
@@ -172,6 +179,9 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
     requires(is_made_by_user && (detail::foreign<X> || ...))
   explicit tensor(N, X&&...) {
     static_assert(detail::never<X...>, "tenure: tensor: it is made from extents or from elements, not from both: from(vector) is a tensor over a vector");
+  }
+  explicit tensor(detail::named_factory) requires(is_made_by_user) {
+    static_assert(detail::never<T, Shape>, "tenure: tensor: a factory is called with a shape: auto x = tn::zeros<double>(tn::shape<3>{})");
   }
   template <detail::traces X>
   constexpr tensor(const X&) {

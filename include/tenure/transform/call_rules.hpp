@@ -39,7 +39,7 @@ constexpr bool is_known_by_type() {
 template <bool InTrace, class X>
 constexpr bool is_argument() {
   static_assert(!expression<X>, "tenure: call: an argument is an expression that is not computed yet: pass tn::eval() of it");
-  static_assert(expression<X> || tree<X>::is_tree, "tenure: call: an argument is neither a tensor, a number, a tuple, an array nor a model");
+  static_assert(expression<X> || tree<X>::is_tree, "tenure: call: an argument is neither a tensor, a number, a tuple, an array nor a model: tn::from(v) is a tensor over a vector or an Eigen matrix, tn::from<tn::shape<3>>(p) over a pointer");
   static_assert(scalar<X> || tree<X>::has_elements, "tenure: call: a number within a tuple, an array or a model has a type that no tensor has: static_cast it");
   constexpr bool is_captured = InTrace && tree<X>::in_memory;
   static_assert(!is_captured, "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");
@@ -135,7 +135,8 @@ constexpr bool is_compilable() {
 // The numbers of this message are template arguments, because compilers print template arguments.
 template <std::int64_t Index, std::int64_t Extent>
 constexpr bool is_inside() {
-  static_assert(0 <= Index && Index < Extent, "tenure: at: the index lies outside its axis");
+  static_assert(0 <= Index, "tenure: at: an index counts from the front, so none is below 0: the last element is x[x.extent(0) - 1]");
+  static_assert(Index < 0 || Index < Extent, "tenure: at: the index lies outside its axis");
   return 0 <= Index && Index < Extent;
 }
 

@@ -22,7 +22,7 @@ constexpr common_axis leading_axis_of() {
 /// Whether a body returns a carry like the one it takes. If not, a static_assert gives the reason. The compiler prints both types.
 template <class Taken, class Returned>
 constexpr bool is_carry() {
-  static_assert(std::is_same_v<Taken, Returned>, "tenure: loop: the function returns a carry of another element type, shape or tree than it takes");
+  static_assert(std::is_same_v<Taken, Returned>, "tenure: loop: the function returns a carry of another element type, shape or tree than it takes: begin with a value of that type, as 0.0 in place of 0");
   return std::is_same_v<Taken, Returned>;
 }
 template <class First, class Second>
@@ -160,7 +160,7 @@ constexpr bool runs_at_once() {
   constexpr bool are_functions = (!is_tree_leaf<F> && ...);
   constexpr bool captures_nothing = (std::is_empty_v<F> && ...);
   static_assert(are_functions, "tenure: loop: a value stands in the place of a function: scan(f, init, xs), fori_loop(n, f, init), while_loop(condition, f, init), cond(flag, f, g, x)");
-  static_assert(captures_nothing || !are_functions, "tenure: loop: no argument is traced, so the call runs at once and its functions capture nothing: pass values as arguments, and in a trace begin with tn::full_like(x, 0.0)");
+  static_assert(captures_nothing || !are_functions, "tenure: loop: no argument is traced, so the call runs at once, and its functions capture nothing: in a trace begin with tn::full_like(x, 0.0) in place of 0.0, elsewhere pass values as arguments");
   return are_functions && captures_nothing;
 }
 /// The result of a call that runs_at_once() refuses.
