@@ -68,6 +68,7 @@ struct after_error {
   template <class X> requires std::is_arithmetic_v<X> friend X& operator&=(X& x, const after_error&) { return x; }
   template <class Stream>
   friend Stream& operator<<(Stream& out, const after_error&) { return out; }
+  template <std::size_t> after_error get() const;  // auto [a, b] = f(x), mostly of two: see std::tuple_size below
 };
 namespace detail {
 template <class X>
@@ -135,7 +136,7 @@ concept traces = requires { typename std::remove_cvref_t<X>::traced_tag; };
 /// X is a tuple, a pair or an array. The std::tuple_size of an expression or a traced value is not read, because that prints a message: see
 /// is_one_value.
 template <class X>
-concept has_tuple_parts = !expression<X> && !traces<X> && requires { std::tuple_size<std::remove_cvref_t<X>>::value; };
+concept has_tuple_parts = !is_after_error<X> && !expression<X> && !traces<X> && requires { std::tuple_size<std::remove_cvref_t<X>>::value; };
 template <class X, std::size_t N>
 concept has_tuple_parts_of = has_tuple_parts<X> && std::tuple_size<std::remove_cvref_t<X>>::value == N;
 /// X is neither a number, a tensor, an expression nor a traced value. Tuples are excluded, because std::tuple of one tensor asks whether a tensor
@@ -166,3 +167,8 @@ constexpr bool is_tracked_source() {
 
 }  // namespace detail
 }  // namespace tenure
+
+template <>
+struct std::tuple_size<tenure::after_error> : std::integral_constant<std::size_t, 2> {};
+template <std::size_t I>
+struct std::tuple_element<I, tenure::after_error> { using type = tenure::after_error; };

@@ -287,7 +287,7 @@ constexpr auto fori_loop(const N& n, F f, const C& init) {
     if constexpr (!takes_iteration_and_carry<F, carry_type>()) {
       return carry;
     } else if constexpr (!is_carry<carry_type, std::remove_cvref_t<decltype(as_traced(g, f(std::declval<traced<std::int64_t, shape<>>>(), carry)))>>()) {
-      return carry;  // here, and not in the two kinds of loop below, so that there is one message
+      return after_error();  // here, and not in the two kinds of loop below, so that there is one message
     } else {
       if (const ir::node& e = g[n.id]; e.op == ir::opcode::extent) return counted_loop(g, f, e.attr, carry);
       const traced<std::int64_t, shape<>> trip_count{&g, ops::cast_to(n, dtype::int64).id};
