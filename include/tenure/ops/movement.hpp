@@ -87,7 +87,7 @@ struct reshape {
     using rule = tenure::detail::reshape_rule<S, 0, E...>;
     static_assert(rule::is_complete, "tenure: reshape: at most one extent can be left open");
     constexpr bool holds_all = !rule::is_complete || rule::counts_agree || detail::same_count<S::size, rule::known>::value;
-    static_assert(holds_all, "tenure: reshape: the new shape has a different number of elements");
+    static_assert(holds_all || detail::same_count<S::size, rule::known>::value, "tenure: reshape: the new shape has a different number of elements");
     if constexpr (rule::is_complete && !holds_all && ((E >= 0) && ...)) {
       using T = typename X::element_type;  // of the shape that was asked for, so that no further errors follow
       return traced<T, shape<E...>>{x.graph, x.graph->constant(dtype_v<T>, x.graph->intern(shape<E...>::value), 0)};
