@@ -3,6 +3,7 @@
 // are live tensors, it makes an unevaluated expression. In both cases Operation::trace decides the result type, the shape and the errors.
 #pragma once
 
+#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -25,6 +26,11 @@ struct tensor_traits<flag> {
 // The result of a failed call is an operand, so that the functions which take it are found. apply() gives it back without a second message.
 template <class X>
 inline constexpr bool is_operand = any_tensor<X> || expression<X> || traces<X> || is_after_error<X> || std::is_same_v<X, flag>;
+// A std::array of numbers is a tree of scalars in a trace. The operators take it and print a message.
+template <class X>
+inline constexpr bool is_array_of_traced = false;
+template <class X, std::size_t N>
+inline constexpr bool is_array_of_traced<std::array<X, N>> = traces<X>;
 }  // namespace detail
 
 template <class X>
@@ -34,7 +40,7 @@ concept operand = detail::is_operand<std::remove_cvref_t<X>>;
 template <class X>
 concept operand_or_scalar = operand<X> || scalar<X>;
 template <class... X>
-concept some_operand = (operand<X> || ...);
+concept some_operand = ((operand<X> || detail::is_array_of_traced<std::remove_cvref_t<X>>) || ...);
 /// The operands of comparison operators. Other classes can define their own comparisons with tensors, as test frameworks do.
 template <class X, class Y>
 concept comparable = some_operand<X, Y> && (operand_or_scalar<X> || detail::any_memory<X>) && (operand_or_scalar<Y> || detail::any_memory<Y>);
