@@ -94,6 +94,16 @@ TEST_CASE("views within tuples, arrays and foreign memory", "[views]") {
   const auto wanted = of_tree(std::tuple{column(even).clone(), std::array{column(odd).clone(), column(even).clone()}});
   CHECK(same_bits(of_tree(std::tuple{column(even), std::array{column(odd), column(even)}}), wanted));
 
+  // One leaf of the tuple is too large for a copy, so all its leaves have their strides.
+  array<double, 16, 64> large;
+  fill(large);
+  constexpr auto of_both = tn::compile([](auto both) { return std::get<0>(both) + sum(std::get<1>(both)); });
+  const array<double, 3, 6> of_copies = of_both(std::tuple{x.transpose().clone(), large.transpose().clone()});
+  CHECK(same_bits(of_both(std::tuple{x.transpose(), large.at(tn::range<0, 16>())}), of_both(std::tuple{x.transpose().clone(), large.clone()})));
+  array<double, 3, 6> to;
+  of_both.into(to)(std::tuple{x.transpose(), large.transpose()});
+  CHECK(same_bits(to, of_copies));
+
   std::vector<double> memory(18);
   for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<double>(i) / 8;
   const auto foreign = tn::from<shape<3, 6>>(memory.data());

@@ -70,7 +70,7 @@ void collect(const X& x, leaf_argument*& at, Copies&... copies) {
     using L = std::remove_cvref_t<decltype(leaf)>;
     if constexpr (!any_tensor<L>) *at++ = {&leaf, {}, {}};
     else if constexpr (sizeof...(Copies) == 0) *at++ = {tensor_access::read(leaf, "call"), leaf.extents(), leaf.strides()};
-    else *at++ = {(copies.read(leaf), ...), leaf.extents(), leaf.strides()};
+    else *at++ = {(copies.template read<X>(leaf), ...), leaf.extents(), leaf.strides()};
   });
 }
 

@@ -126,8 +126,8 @@ class into_call {
     const auto read = [&]<class Argument>(const Argument& argument) {
       for_each_leaf(argument, [&]<class L>(const L& leaf) {
         if constexpr (any_tensor<L>) {
-          pointers[i] = copies.read(leaf);
-          ranges[i] = range_of<(tree<R>::contiguous && ...)>(leaf, pointers[i]);
+          pointers[i] = copies.template read<Argument>(leaf);
+          ranges[i] = range_of<(tree<R>::contiguous && ...), tree<Argument>::row_major>(leaf, pointers[i]);
         } else if constexpr (scalar<Argument>) pointers[i] = &leaf;
         else pointers[i] = ::new (static_cast<void*>(numbers++)) L(leaf);
         ++i;

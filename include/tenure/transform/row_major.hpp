@@ -28,11 +28,11 @@ TENURE_INLINE bool lies_row_major(const L& leaf) {
 template <class... X>
 class row_major_copies {
  public:
-  /// The elements of a leaf in row-major order, if its program needs them so.
-  template <class L>
+  /// The elements of a leaf of the argument Argument: in row-major order, if the program reads all leaves of this argument so.
+  template <class Argument, class L>
   TENURE_INLINE const void* read(const L& leaf) {
     const element_t<L>* const first = tensor_access::read(leaf, "call");
-    if constexpr (reads_row_major<L>())
+    if constexpr (tree<Argument>::row_major && reads_row_major<L>())
       if (!lies_row_major(leaf)) [[unlikely]] return copy(first, leaf.strides(), shape_of_t<L>::value);
     return first;
   }

@@ -29,14 +29,14 @@ struct overwrites_of_call {
 };
 
 /// The bytes that a call reads of a tensor from `read` on. If the argument and every target own their memory, two of them are the same memory or separate.
-/// Then the first byte of the argument is enough. A copy of a small view is separate from every target.
-template <bool TargetsOwn, class L>
+/// Then the first byte of the argument is enough. A copy of a small view is separate from every target. `RowMajor`: the call reads the argument so.
+template <bool TargetsOwn, bool RowMajor, class L>
 TENURE_INLINE memory_range range_of(const L& leaf, const void* read) {
   const auto* const data = static_cast<const char*>(read);
   constexpr bool owns = ownership_of_v<L> == ownership::owning;
   if constexpr (owns && TargetsOwn) return {data, data + 1};
   if (leaf.size() == 0) return {};
-  if constexpr (owns || reads_row_major<L>()) return {data, data + leaf.size() * static_cast<std::int64_t>(sizeof(element_t<L>))};
+  if constexpr (owns || (RowMajor && reads_row_major<L>())) return {data, data + leaf.size() * static_cast<std::int64_t>(sizeof(element_t<L>))};
   else return {data, data + reach_in_bytes(tensor_access::layout_of(leaf), sizeof(element_t<L>))};
 }
 

@@ -118,11 +118,9 @@ inline constexpr std::int64_t attention_columns = 120;
 
 // ---- programs, loops and samples in registers: execute.hpp, control_flow.hpp ----
 
-/// A program with at most this work (elements times instructions, or multiplications) and so many steps is expanded in one function.
+/// A program with at most this work (elements times instructions, or multiplications) is expanded in a straight line, in functions of so many steps.
 inline constexpr std::int64_t expanded_work = 16384;
 inline constexpr int expanded_steps = 48;
-/// The most steps of an expanded body that has loops, branches or steps at one position. A short iteration takes less time than a walk through the table.
-inline constexpr int expanded_steps_per_iteration = 12;
 /// One sample of an opaque operation stays in registers if its extents, its rows and all its numbers are at most these.
 inline constexpr std::int64_t sample_extent = 8, sample_rows = 4, sample_numbers = 80;
 /// The most bytes of temporaries of a body whose loop keeps its carries in registers.
