@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // An arm of seven joints, float64, one call at a time: the position and axis of its hand, and their Jacobian. By hand they are products of frames, and cross
 // products of axes.
+#include "arm.hpp"
 #include "small.hpp"
 
 #include <cmath>
@@ -9,23 +10,8 @@ namespace {
 
 using namespace bench::small;
 
-/// The frame of a joint by the parameters of Denavit and Hartenberg: its angle, and the row (distance, length, cos and sin of the twist).
-constexpr auto frame = [](auto angle, auto row) {
-  const auto c = cos(angle), s = sin(angle), zero = 0.0 * angle, one = zero + 1.0;
-  return tn::stack<0>(tn::stack<0>(c, -s * row(2), s * row(3), row(1) * c), tn::stack<0>(s, c * row(2), -c * row(3), row(1) * s),
-                      tn::stack<0>(zero, row(3) + zero, row(2) + zero, row(0) + zero), tn::stack<0>(zero, zero, zero, one));
-};
-constexpr auto hand_of = [](auto angles, auto rows) {
-  const auto t1 = matmul(frame(angles(0), rows[0]), frame(angles(1), rows[1]));
-  const auto t2 = matmul(t1, frame(angles(2), rows[2]));
-  const auto t3 = matmul(t2, frame(angles(3), rows[3]));
-  const auto t4 = matmul(t3, frame(angles(4), rows[4]));
-  const auto t5 = matmul(t4, frame(angles(5), rows[5]));
-  const auto t6 = matmul(t5, frame(angles(6), rows[6]));
-  return tn::stack<0>(t6(0, 3), t6(1, 3), t6(2, 3), t6(0, 2), t6(1, 2), t6(2, 2));
-};
-constexpr auto position_of = tn::compile(hand_of);
-constexpr auto slopes_of = tn::jacobian<0>(hand_of);
+constexpr auto position_of = tn::compile(arm_of_seven::hand);
+constexpr auto slopes_of = tn::jacobian<0>(arm_of_seven::hand);
 
 struct arm {
   array<7> angles;

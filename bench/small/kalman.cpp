@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // A step of an extended Kalman filter: six states, three measurements, float64. Its arguments are owning tensors; or the states of 64 filters are the rows of
 // two arrays. By hand it is Eigen with fixed sizes, and Jacobians that a person wrote.
+#include "kalman.hpp"
 #include "small.hpp"
 
 #include <cmath>
@@ -9,29 +10,8 @@ namespace {
 
 using namespace bench::small;
 
-constexpr auto moved = [](auto x, auto dt) {
-  const auto heading = x(2), speed = x(3);
-  return tn::stack<0>(x(0) + dt * speed * cos(heading), x(1) + dt * speed * sin(heading), heading + dt * x(4), speed + dt * x(5), x(4), x(5));
-};
-constexpr auto seen = [](auto x) { return tn::stack<0>(sqrt(x(0) * x(0) + x(1) * x(1)), atan2(x(1), x(0)), x(3)); };
-constexpr auto update = [](auto x, auto p, auto z, auto q, auto r, auto dt) {
-  const auto f = tn::jacobian<0>(moved)(x, dt);
-  const auto before = moved(x, dt);
-  const auto spread = matmul(matmul(f, p), transpose(f)) + q;
-  const auto h = tn::jacobian(seen)(before);
-  const auto hp = matmul(h, spread);
-  const auto gain = transpose(tn::solve(matmul(hp, transpose(h)) + r, hp));
-  return std::tuple{before + matmul(gain, z - seen(before)), spread - matmul(gain, hp)};
-};
-constexpr auto update_of = tn::compile(update);
-constexpr auto updates_of = tn::compile([](auto x, auto p, auto zs, auto q, auto r, auto dt) {
-  const auto iteration = [=](auto state, auto z) {
-    const auto [x, p] = state;
-    const auto [y, s] = update(x, p, z, q, r, dt);
-    return std::tuple{std::tuple{y, s}, y};
-  };
-  return std::get<1>(tn::scan(iteration, std::tuple{x, p}, zs));
-});
+constexpr auto update_of = tn::compile(kalman_filter::update);
+constexpr auto updates_of = tn::compile(kalman_filter::run);
 constexpr double dt = 0.01;
 
 struct by_hand {

@@ -1,37 +1,27 @@
 // SPDX-License-Identifier: BSL-1.0
 // Small static shapes in float64, where calls and memory traffic would show: tiny_step is the gradient and SGD update of a
 // 2-8-1 tanh perceptron on four samples, chain4 the value of sum(A B C D), 4x4, with its four gradients.
-#include <harness.hpp>
-#include <workloads.hpp>
+#include "small.hpp"
 
-#include <Eigen/Core>
+#include <workloads.hpp>
 
 namespace {
 
 namespace tn = tenure;
 
+using bench::small::fill;
+using bench::small::require_equal;
+
 template <std::int64_t... E>
-using matrix = tn::tensor<double, tn::shape<E...>>;
+using matrix = bench::small::array<E...>;
 template <int R, int C>
 using fixed = Eigen::Matrix<double, R, C, (R == 1 ? Eigen::RowMajor : Eigen::ColMajor)>;
 
-template <class... X>
-void fill(unsigned seed, X&... x) {
-  ((bench::fill_uniform(bench::data_of(x), x.size(), -0.5, 0.5, seed++)), ...);
-}
 /// Row-major elements into an Eigen matrix of any layout.
 template <class X, class M>
 void copy_to(const X& x, M& to) {
   for (Eigen::Index i = 0; i < to.rows(); ++i)
     for (Eigen::Index j = 0; j < to.cols(); ++j) to(i, j) = x.data()[i * to.cols() + j];
-}
-template <class X, class M>
-void require_equal(const char* who, const X& x, const M& wanted) {
-  for (Eigen::Index i = 0; i < wanted.rows(); ++i)
-    for (Eigen::Index j = 0; j < wanted.cols(); ++j) {
-      const double w = wanted(i, j);
-      bench::require_agreement(who, x.data() + i * wanted.cols() + j, &w, 1, 1e-9);
-    }
 }
 
 // ---- tiny_step -------------------------------------------------------------------------------------------------------
