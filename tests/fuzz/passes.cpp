@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include <tenure/passes/components.hpp>
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/legalize.hpp>
 #include <tenure/passes/materialize.hpp>
@@ -152,6 +153,24 @@ TEST_CASE("Law: scalarize keeps infinities and NaN in their places, and keeps va
   }
   CHECK(changed > static_cast<int>(graphs / 10));
   CHECK(moved > static_cast<int>(graphs / 100));
+  CHECK(excused < static_cast<int>(graphs * 3 / 8));
+}
+
+TEST_CASE("Law: components keeps infinities and NaN in their places, and keeps values up to rounding") {
+  int excused = 0, changed = 0;
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    options o = options_of(seed);
+    o.extreme = seed % 4 != 0;
+    const sample s = random_sample(seed, o);
+    const ir::graph_view g = s.graph.view();
+    const ir::builder before = passes::dead_code(g), after = passes::components(before.view(), 1);
+    require_valid(seed, "components", after.view());
+    changed += !same_nodes(before.view(), after.view());
+    const judgement j = judge_extremes(g, s.arguments, after.view());
+    if (!j.wrong.empty()) FAIL(report(seed, "components", j.wrong, g, after.view()));
+    excused += j.excused;
+  }
+  CHECK(changed > static_cast<int>(graphs / 4));
   CHECK(excused < static_cast<int>(graphs * 3 / 8));
 }
 

@@ -103,9 +103,27 @@ void check_packet() {
   }
 }
 
+/// Rows of C numbers, which are in memory one behind the other, become a packet of each number, and these packets become the rows again.
+template <int C, class P>
+void check_rows() {
+  using T = m::scalar_of<P>;
+  constexpr int w = m::width<P>;
+  T memory[C * w], back[C * w];
+  for (int i = 0; i < C * w; ++i) memory[i] = static_cast<T>(i);
+  P packets[C];
+  for (int c = 0; c < C; ++c) packets[c] = m::load<P>(memory + c * w);
+  m::deinterleave<C>(packets);
+  for (int c = 0; c < C; ++c)
+    for (int row = 0; row < w; ++row) CHECK(lanes<P>(packets[c]).at[row] == static_cast<T>(row * C + c));
+  m::interleave<C>(packets);
+  for (int c = 0; c < C; ++c) m::store<P>(back + c * w, packets[c]);
+  for (int i = 0; i < C * w; ++i) CHECK(back[i] == memory[i]);
+}
+
 template <class P>
 void check_floating() {
   using T = m::scalar_of<P>;
+  if constexpr (m::can_interleave<P>) check_rows<2, P>(), check_rows<3, P>(), check_rows<4, P>(), check_rows<5, P>(), check_rows<6, P>(), check_rows<7, P>(), check_rows<8, P>();
   using limits = std::numeric_limits<T>;
   const T nan = limits::quiet_NaN(), inf = limits::infinity();
   auto first = [](P p) { return lanes<P>(p).at[0]; };

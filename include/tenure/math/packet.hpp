@@ -12,6 +12,7 @@
 #include <tenure/math/packet/bools.hpp>
 #include <tenure/math/packet/comparison.hpp>
 #include <tenure/math/packet/exponent.hpp>
+#include <tenure/math/packet/interleave.hpp>
 #include <tenure/math/packet/memory.hpp>
 #include <tenure/math/packet/minimum.hpp>
 #include <tenure/math/packet/narrow.hpp>

@@ -41,6 +41,12 @@ constexpr node_id simplest(ir::builder& g, const ir::node& n) {
   }
 }
 
+/// One step of a reduction.
+constexpr ops::value combined(ir::reduction kind, ops::value x, ops::value y) {
+  if (kind == ir::reduction::sum) return x + y;
+  return kind == ir::reduction::min ? ops::pointwise_value<ops::minimum>(x, y, {}) : ops::pointwise_value<ops::maximum>(x, y, {});
+}
+
 }  // namespace rules
 
 /// Appends every node again in its simplest form.

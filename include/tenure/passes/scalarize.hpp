@@ -359,15 +359,10 @@ class scalarizer {
         if (!((n.attr >> a) & 1)) is_term = is_term && from[a] == index[kept++];
       if (!is_term) continue;
       const ops::value x = at(n.in[0], i);
-      all = all.id == none ? x : combined(static_cast<ir::reduction>(n.start), all, x);
+      all = all.id == none ? x : rules::combined(static_cast<ir::reduction>(n.start), all, x);
     }
     return all.id;
   }
-  static constexpr ops::value combined(ir::reduction kind, ops::value x, ops::value y) {
-    if (kind == ir::reduction::sum) return x + y;
-    return kind == ir::reduction::min ? ops::pointwise_value<ops::minimum>(x, y, {}) : ops::pointwise_value<ops::maximum>(x, y, {});
-  }
-
   constexpr node_id product(const ir::node& n, const std::int64_t* index) {
     const int last = g_.shape_of(n.in[0]).rank - 1;
     const std::int64_t terms = g_.shape_of(n.in[0])[last];

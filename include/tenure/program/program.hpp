@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tenure/passes/algebra.hpp>
+#include <tenure/passes/components.hpp>
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/groups.hpp>
 #include <tenure/passes/legalize.hpp>
@@ -158,9 +159,17 @@ struct program {
     }
     static constexpr ir::builder run() { return passes::scalarize(simple.view()); }
   };
+  struct splitting {
+    static constexpr ir::graph_sizes guess() {
+      ir::graph_sizes s = scalar.sizes;
+      s.nodes = s.nodes * 3 + 64, s.shapes *= 2;
+      return s;
+    }
+    static constexpr ir::builder run() { return passes::components(scalar.view()); }
+  };
   struct joining {
-    static constexpr ir::graph_sizes guess() { return scalar.sizes; }
-    static constexpr ir::builder run() { return passes::join(scalar.view()); }
+    static constexpr ir::graph_sizes guess() { return split.sizes; }
+    static constexpr ir::builder run() { return passes::join(split.view()); }
   };
   struct materialization {
     static constexpr ir::graph_sizes guess() {
@@ -217,12 +226,14 @@ struct program {
   static constexpr bool hoists = !traced.view().is_body && passes::needs_hoist(traced.view());
   using hoisting_stage = std::conditional_t<hoists, program_detail::frozen_stage<ir::graph_with_bodies, hoisting>, as_written>;
   static constexpr auto& with_hoisting = hoisting_stage::value;
-  /// Rewrites: algebra, scalarize, join.
+  /// Rewrites: algebra, scalarize, components, join.
   using simple_stage = program_detail::frozen_stage<ir::graph, simplification>;
   static constexpr auto& simple = simple_stage::value;
   using scalar_stage = stage_if<passes::may_scalarize(simple.view()), scalarization, simple_stage>;
   static constexpr auto& scalar = scalar_stage::value;
-  using joined_stage = stage_if<passes::may_join(scalar.view()), joining, scalar_stage>;
+  using split_stage = stage_if<passes::may_have_components(scalar.view()), splitting, scalar_stage>;
+  static constexpr auto& split = split_stage::value;
+  using joined_stage = stage_if<passes::may_join(split.view()), joining, split_stage>;
   static constexpr auto& joined = joined_stage::value;
   /// Kernels: cse, materialize and fuse. If kernels should compute some values again, also recompute and a second fuse.
   using materialized_stage = program_detail::frozen_stage<ir::graph, materialization>;

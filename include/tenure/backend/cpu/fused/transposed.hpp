@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Transposed loads and stores, for a kernel whose lanes are rows in memory (samples, or rows of a matrix) and whose accesses are neighbouring
 // numbers of a row. Instead of single numbers with a stride, the kernel loads or stores a contiguous part of each row, and transposes these parts
-// in registers. If such rows are contiguous and do not fit into the caches, a packet of rows is collected and stored non-temporally.
+// in registers. Rows that are shorter than a packet, and stand one behind the other, are loaded and stored as packets of several rows, whose numbers are
+// separated in registers. If longer rows are contiguous and do not fit into the caches, a packet of rows is collected and stored non-temporally.
 // Cost: a block of 4 x 4 doubles takes 4 loads or stores and 8 shuffles. One by one, it takes 16 loads and 12 shuffles.
 #pragma once
 
@@ -23,13 +24,14 @@ struct transposed : one_hot_select<Code> {
     return any && math::can_transpose<P> && record::passes == 1;
   }();
 
-  /// The blocks. A block is as many neighbouring accesses as a packet has lanes. The last block of a row may overlap the block before it. The first
-  /// instruction of a block does all its loads; the last instruction of a block does all its stores.
+  /// The blocks. A block is as many neighbouring accesses as a packet has lanes, or a whole row of fewer numbers. The last block of a long row may overlap
+  /// the block before it. The first instruction of a block does all its loads; the last instruction of a block does all its stores.
   struct transposition {
     static constexpr int none = -1;
     struct block {
       int at[lanes > 0 ? lanes : 1];  // the instructions that load or store its numbers, in the order of their memory
       int when;                       // the instruction that does all these loads or stores
+      int numbers;                    // fewer than the lanes of a packet: the numbers of a short row
       int collected = none;           // the position of its first number in a collected row
     };
     /// A row of a sample, directly behind the row of the sample before: the access of its first number, and the count of its numbers.
@@ -69,23 +71,27 @@ struct transposed : one_hot_select<Code> {
             const int next = k.access[b].neighbour;
             if (!follows(b, next) || before[next] != b) break;
           }
-          if (length < lanes) continue;
-          const bool is_dense = record::rank == 1 && k.access[a].stride[last] == length, is_stored = at(row[0]).what == kind::store;
+          const bool rows_touch = k.access[a].stride[last] == length;
+          if (length < lanes) {
+            if (rows_touch && length > 1 && length <= math::max_components && math::can_interleave<P>) add(row, length);
+            continue;
+          }
+          const bool is_dense = record::rank == 1 && rows_touch, is_stored = at(row[0]).what == kind::store;
           for (int i = 0; i < length; ++i) in_dense_row[at(row[i]).access] = is_dense;
           const bool is_collected = is_dense && is_stored && stored_numbers + length <= costs::collected_numbers;
           for (int from = 0; from < length; from += lanes) {
             const int first = from + lanes <= length ? from : length - lanes;
-            add(row + first);
+            add(row + first, lanes);
             if (is_collected) blocks[count - 1].collected = stored_numbers * lanes + first;
           }
           if (is_collected) stored[stored_count++] = {a, length}, stored_numbers += length;
         }
       }
-      constexpr void add(const int* row) {
+      constexpr void add(const int* row, int numbers) {
         block& b = blocks[count++];
         const bool loads = at(row[0]).what == kind::load;
-        b.when = row[0];
-        for (int l = 0; l < lanes; ++l) {
+        b.when = row[0], b.numbers = numbers;
+        for (int l = 0; l < numbers; ++l) {
           b.at[l] = row[l];
           in_block[row[l]] = true;
           if (loads ? row[l] < b.when : row[l] > b.when) b.when = row[l];
@@ -118,8 +124,10 @@ struct transposed : one_hot_select<Code> {
     constexpr auto& block = transposition::all.blocks[B];
     const std::int64_t step = number_of(args, base::stride(at(block.at[0]).access, last));
     const T* const from = block_at<B>(args, p, i);
-    P rows[lanes] = {math::load<P>(from + L * step)...};
-    math::transpose<P>(rows);
+    constexpr int numbers = block.numbers;
+    P rows[numbers] = {math::load<P>(from + L * (numbers < lanes ? lanes : step))...};
+    if constexpr (numbers < lanes) math::deinterleave<numbers>(rows);
+    else math::transpose<P>(rows);
     ((e.value[block.at[L]] = rows[L]), ...);
   }
 
@@ -132,9 +140,11 @@ struct transposed : one_hot_select<Code> {
     bool is_collected = false;
     if constexpr (transposition::collected > 0 && block.collected != transposition::none)
       if (args.bypasses_caches) to = args.collected + block.collected, is_collected = true;
-    P rows[lanes] = {read<Code, held_in<Code>(at(block.at[L]).in[0])>(r, e, at(block.at[L]).in[0])...};
-    math::transpose<P>(rows);
-    (math::store<P>(to + L * step, rows[L]), ...);
+    constexpr int numbers = block.numbers;
+    P rows[numbers] = {read<Code, held_in<Code>(at(block.at[L]).in[0])>(r, e, at(block.at[L]).in[0])...};
+    if constexpr (numbers < lanes) math::interleave<numbers>(rows);
+    else math::transpose<P>(rows);
+    (math::store<P>(to + L * (numbers < lanes ? lanes : step), rows[L]), ...);
     // Prefetches the lines of later samples: 100,000 Jacobians of 2 x 15 gain a quarter.
     if constexpr (B % 2 == 0)
       if (!is_collected) (__builtin_prefetch(to + (L + 4 * lanes) * step, 1), ...);
@@ -153,14 +163,16 @@ struct transposed : one_hot_select<Code> {
     }(), ...);
   }
 
+  template <int B>
+  using numbers_of_block = std::make_integer_sequence<int, transposition::all.blocks[B].numbers>;
+
   /// Loads or stores the blocks that are due at instruction I.
   template <int I, int... K>
   static TENURE_LAYER void move_blocks(const local_arguments& args, const position& p, const row_state& r, element_state& e, std::int64_t i,
                                              std::integer_sequence<int, K...>) {
-    constexpr std::make_integer_sequence<int, lanes> all_lanes{};
     constexpr auto& due = transposition::all.due[I];
-    if constexpr (at(I).what == kind::load) (load_block<due.at[K]>(args, p, e, i, all_lanes), ...);
-    else (store_block<due.at[K]>(args, p, r, e, i, all_lanes), ...);
+    if constexpr (at(I).what == kind::load) (load_block<due.at[K]>(args, p, e, i, numbers_of_block<due.at[K]>{}), ...);
+    else (store_block<due.at[K]>(args, p, r, e, i, numbers_of_block<due.at[K]>{}), ...);
   }
 };
 
