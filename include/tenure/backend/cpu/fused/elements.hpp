@@ -66,8 +66,8 @@ struct pass_elements : reductions<Code> {
     constexpr bool is_consumer = x.what != kind::load && x.what != kind::compute;
     if constexpr (is_consumer && Choice != at_choice::unknown && (Choice == at_choice::there) != is_sum_of_chosen(I)) {
       // Skipped: a sum of chosen elements adds only in the packet with the chosen element, and every other consumer runs elsewhere.
-    } else if constexpr (!Partial && transposition::holds(I)) {
-      if constexpr (transposition::due_at(I) > 0) base::template move_blocks<I>(args, p, r, e, i, std::make_integer_sequence<int, transposition::due_at(I)>{});
+    } else if constexpr (transposition::holds(I)) {
+      if constexpr (transposition::due_at(I) > 0) base::template move_blocks<I, Partial>(args, p, r, e, i, n, std::make_integer_sequence<int, transposition::due_at(I)>{});
     } else if constexpr (does == action::load) {
       if constexpr (x.is_mask) e.mask[I] = base::template load_mask<x.access, Partial>(args, p, i, n);
       else e.value[I] = base::template load<x.access, Partial, Way>(args, p, i, n);

@@ -122,6 +122,17 @@ struct kernel_facts : program_detail::coded_kernel<Code> {
   }();
   // memory_plan does not know the code. It assumes that the shape alone decides which dimensions are cut.
   static_assert((!reduces_columns && base::kept_rows == 0) || cuts == (record::outer < 2 ? record::outer : 2));
+  /// The numbers 0, 1, 2, ..., plus the lanes of Way packets.
+  template <int Way = 0>
+  static TENURE_LAYER auto lane_index() -> P {
+    static constexpr auto index = [] {
+      struct { alignas(64) T at[lanes]; } counted{};
+      for (int l = 0; l < lanes; ++l) counted.at[l] = static_cast<T>(Way * lanes + l);
+      return counted;
+    }();
+    return math::load<P>(index.at);
+  }
+
   /// True if the kernel may run in blocks. Then a row_producer may compute rows before each block.
   static constexpr bool runs_in_blocks() { return is_cut; }
 };

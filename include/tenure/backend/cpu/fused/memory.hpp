@@ -14,17 +14,6 @@ struct packet_memory : non_temporal<Code> {
   using typename base::local_arguments, typename base::M, typename base::P, typename base::position, typename base::T;
   using base::k, base::lanes, base::last, base::may_bypass_caches, base::writes_non_temporal;
 
-  /// The numbers 0, 1, 2, ..., plus the lanes of Way packets.
-  template <int Way = 0>
-  static TENURE_LAYER auto lane_index() -> P {
-    static constexpr auto index = [] {
-      struct { alignas(64) T at[lanes]; } counted{};
-      for (int l = 0; l < lanes; ++l) counted.at[l] = static_cast<T>(Way * lanes + l);
-      return counted;
-    }();
-    return math::load<P>(index.at);
-  }
-
   /// A partial packet repeats its first element in the unused lanes. So only real data can set the flags of floating-point exceptions, such as division
   /// by zero.
   template <int A, bool Partial, int Way>
@@ -34,7 +23,7 @@ struct packet_memory : non_temporal<Code> {
     if constexpr (x.counting) {
       // `base` is the same for all packets of an interleaved step.
       const T base = static_cast<T>(position_of<Code, A>(args, p.offset) + (i - Way * lanes) * step);
-      P lane = lane_index<Way>();
+      P lane = base::template lane_index<Way>();
       if constexpr (Partial && lanes > 1) lane = math::select(math::lt(lane, math::set1<P>(static_cast<T>(n))), lane, math::set1<P>(T(0)));
       return math::add(math::set1<P>(base), math::mul(lane, math::set1<P>(static_cast<T>(step))));
     } else {

@@ -119,34 +119,57 @@ struct transposed : one_hot_select<Code> {
     return static_cast<T*>(args.pointer[first]) + p.offset[first] + i * number_of(args, base::stride(first, last));
   }
 
-  template <int B, int... L>
-  static TENURE_LAYER void load_block(const local_arguments& args, const position& p, element_state& e, std::int64_t i, std::integer_sequence<int, L...>) {
+  // A block of a partial packet has n rows. As in other partial loads, its first row stands in the unused lanes. The short rows of a packet are a contiguous
+  // part of memory, of which a partial packet has the first numbers.
+  template <int B, bool Partial, int... L>
+  static TENURE_LAYER void load_block(const local_arguments& args, const position& p, element_state& e, std::int64_t i, int n, std::integer_sequence<int, L...>) {
     constexpr auto& block = transposition::all.blocks[B];
+    constexpr int numbers = block.numbers;
     const std::int64_t step = number_of(args, base::stride(at(block.at[0]).access, last));
     const T* const from = block_at<B>(args, p, i);
-    constexpr int numbers = block.numbers;
-    P rows[numbers] = {math::load<P>(from + L * (numbers < lanes ? lanes : step))...};
-    if constexpr (numbers < lanes) math::deinterleave<numbers>(rows);
-    else math::transpose<P>(rows);
-    ((e.value[block.at[L]] = rows[L]), ...);
+    if constexpr (numbers == lanes) {
+      P rows[lanes] = {math::load<P>(from + (Partial && L >= n ? 0 : L * step))...};
+      math::transpose<P>(rows);
+      ((e.value[block.at[L]] = rows[L]), ...);
+    } else {
+      P rows[numbers] = {(Partial ? math::load_first<P>(from + L * lanes, in_packet<L>(n * numbers)) : math::load<P>(from + L * lanes))...};
+      math::deinterleave<numbers>(rows);
+      if constexpr (Partial) {
+        const auto is_used = math::lt(base::template lane_index<>(), math::set1<P>(static_cast<T>(n)));
+        ((rows[L] = math::select(is_used, rows[L], math::set1<P>(from[L]))), ...);
+      }
+      ((e.value[block.at[L]] = rows[L]), ...);
+    }
+  }
+  /// How many of the first `count` numbers are in packet L.
+  template <int L>
+  static TENURE_LAYER int in_packet(int count) {
+    const int left = count - L * lanes;
+    return left < 0 ? 0 : left > lanes ? lanes : left;
   }
 
-  template <int B, int... L>
-  static TENURE_LAYER void store_block(const local_arguments& args, const position& p, const row_state& r, const element_state& e, std::int64_t i,
+  template <int B, bool Partial, int... L>
+  static TENURE_LAYER void store_block(const local_arguments& args, const position& p, const row_state& r, const element_state& e, std::int64_t i, int n,
                                              std::integer_sequence<int, L...>) {
     constexpr auto& block = transposition::all.blocks[B];
+    constexpr int numbers = block.numbers;
     const std::int64_t step = number_of(args, base::stride(at(block.at[0]).access, last));
     T* to = block_at<B>(args, p, i);
     bool is_collected = false;
-    if constexpr (transposition::collected > 0 && block.collected != transposition::none)
+    if constexpr (!Partial && transposition::collected > 0 && block.collected != transposition::none)
       if (args.bypasses_caches) to = args.collected + block.collected, is_collected = true;
-    constexpr int numbers = block.numbers;
     P rows[numbers] = {read<Code, held_in<Code>(at(block.at[L]).in[0])>(r, e, at(block.at[L]).in[0])...};
-    if constexpr (numbers < lanes) math::interleave<numbers>(rows);
-    else math::transpose<P>(rows);
-    (math::store<P>(to + L * (numbers < lanes ? lanes : step), rows[L]), ...);
+    if constexpr (numbers < lanes) {
+      math::interleave<numbers>(rows);
+      if constexpr (Partial) (math::store_first<P>(to + L * lanes, rows[L], in_packet<L>(n * numbers)), ...);
+      else (math::store<P>(to + L * lanes, rows[L]), ...);
+    } else {
+      math::transpose<P>(rows);
+      if constexpr (Partial) ((L < n ? math::store<P>(to + L * step, rows[L]) : void()), ...);
+      else (math::store<P>(to + L * step, rows[L]), ...);
+    }
     // Prefetches the lines of later samples: 100,000 Jacobians of 2 x 15 gain a quarter.
-    if constexpr (B % 2 == 0)
+    if constexpr (B % 2 == 0 && !Partial)
       if (!is_collected) (__builtin_prefetch(to + (L + 4 * lanes) * step, 1), ...);
   }
 
@@ -167,12 +190,12 @@ struct transposed : one_hot_select<Code> {
   using numbers_of_block = std::make_integer_sequence<int, transposition::all.blocks[B].numbers>;
 
   /// Loads or stores the blocks that are due at instruction I.
-  template <int I, int... K>
-  static TENURE_LAYER void move_blocks(const local_arguments& args, const position& p, const row_state& r, element_state& e, std::int64_t i,
+  template <int I, bool Partial, int... K>
+  static TENURE_LAYER void move_blocks(const local_arguments& args, const position& p, const row_state& r, element_state& e, std::int64_t i, int n,
                                              std::integer_sequence<int, K...>) {
     constexpr auto& due = transposition::all.due[I];
-    if constexpr (at(I).what == kind::load) (load_block<due.at[K]>(args, p, e, i, numbers_of_block<due.at[K]>{}), ...);
-    else (store_block<due.at[K]>(args, p, r, e, i, numbers_of_block<due.at[K]>{}), ...);
+    if constexpr (at(I).what == kind::load) (load_block<due.at[K], Partial>(args, p, e, i, n, numbers_of_block<due.at[K]>{}), ...);
+    else (store_block<due.at[K], Partial>(args, p, r, e, i, n, numbers_of_block<due.at[K]>{}), ...);
   }
 };
 
