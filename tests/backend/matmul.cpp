@@ -359,10 +359,33 @@ TEMPLATE_TEST_CASE("matmul gives the same bits when a caller splits the rows", "
     for (extent i = 0, by = 2; i < m; i += by, by = by % 47 + 5) {
       const extent rows = m - i < by ? m - i : by;
       if (rows == 1) by = m - i;  // one row alone takes the vector path, whose sums may be ordered differently
-      backend::matmul<T>(rows, n, k, {a.memory.data() + i * k, k, 1}, b, parts.data() + i * n, n, false, workspace.data());
+      backend::matmul<T>(rows, n, k, {a.memory.data() + i * k, k, 1}, b, parts.data() + i * n, n, false, workspace.data(), m);
     }
     const extent last = (m - 1) * n;
     CHECK(first_difference(parts.data(), whole.data(), last));
+  }
+}
+
+// Law: an element of a product of few rows is the sum of one running sum for each lane, added half by half, or the sum of such parts. This depends only on k.
+TEMPLATE_TEST_CASE("a product of few rows agrees with the definition, and an element has the same bits in each", "[matmul]", float, double) {
+  using T = TestType;
+  std::uint64_t state = 8;
+  const extent most = backend::costs::few_rows, n = 23;
+  for (extent m : {2, 3, 4, 5, 6, 7, 9, 15, 64})
+    for (extent columns : {2, 3, 4, 5, 23, 70})
+      for (extent k : {16, 31, 256, 600, 1100})
+        for (bool accumulate : {false, true}) check<T>(m, columns, k, layout::padded_rows, layout::columns, 1, accumulate);
+  for (extent k : {256, 307, 1100}) {
+    const auto a = make<T>(most, k, layout::rows, state), b = make<T>(k, n, layout::columns, state);
+    REQUIRE(backend::choose<T>(most, n, k, a, b, n).kernel == backend::product_kernel::few_rows);
+    std::vector<T> whole(static_cast<std::size_t>(most * n)), part = whole;
+    backend::matmul<T>(most, n, k, a, b, whole.data(), n, false, nullptr);
+    for (extent m = 2; m < most; m = m * 2 + 1) {
+      backend::matmul<T>(m, n, k, a, b, part.data(), n, false, nullptr);
+      CHECK(first_difference(part.data(), whole.data(), m * n));
+      backend::matmul<T>(m, 2, k, a, {b.memory.data() + 5 * k, 1, k}, part.data(), n, false, nullptr);  // two of the columns
+      CHECK(first_difference(part.data(), whole.data() + 5, 2));
+    }
   }
 }
 

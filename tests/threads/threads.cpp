@@ -112,6 +112,7 @@ TEST_CASE("Law: results do not depend on the number of threads, bit for bit") {
   agrees("one column", product, random<float, 2049, 3000>(engine), random<float, 3000, 1>(engine));
   agrees("wide", product, random<float, 40, 600>(engine), random<float, 600, 1009>(engine));
   agrees("many", product, random<float, 5, 70, 300>(engine), random<float, 5, 300, 130>(engine));
+  for (const std::int64_t rows : {64, 100}) agrees("few rows of a part", products, random<float, dyn, dyn>(engine, rows, 400), random<float, dyn, dyn>(engine, rows, 400));
   agrees("layer", layer, random<float, 3001, 90>(engine), random<float, 90, 100>(engine), random<float, 100>(engine));
   agrees("layers", layer, random<double, dyn, dyn>(engine, 1500, 130), random<double, dyn, dyn>(engine, 130, 99), random<double, dyn>(engine, 99));
   agrees("static", rows_and_columns, random<float, 512, 512>(engine), random<float, 512>(engine), random<float, 512>(engine));

@@ -25,6 +25,7 @@ enum class product_kernel : std::uint8_t {
   columns,         // by a vector: columns of packets, whose sums stay in registers
   dots,            // by a vector: four dot products at a time
   dots_one_by_one,
+  few_rows,        // dot products of rows of A with columns of B
   tall,            // in blocks of few steps, because A is transposed and large
   blocked,         // in blocks for the caches
 };
@@ -112,7 +113,8 @@ constexpr product_pieces pieces_of_product(index m, index n, index element_size,
 
 }  // namespace detail
 
-/// The kernel of a product whose C has `ldc` elements from row to row. `whole`: for a product with a vector, the size of the whole matrix.
+/// The kernel of a product whose C has `ldc` elements from row to row. For a part of a product `whole` is the size of the whole matrix, if the other factor is
+/// a vector, and else the rows of the whole product.
 template <class T>
 constexpr product_choice choose(std::int64_t m, std::int64_t n, std::int64_t k, const matrix_ref<T>& a, const matrix_ref<T>& b, std::int64_t ldc, std::int64_t whole = 0) {
   using namespace detail;
@@ -121,6 +123,9 @@ constexpr product_choice choose(std::int64_t m, std::int64_t n, std::int64_t k, 
   if (is_narrow(m, n, b) && k > 0) return {product_kernel::narrow};
   if (m * n * k <= max_loops(m, n)) return {product_kernel::loops};
   if (is_vector(m, n)) return choose_of_vector(m, n, k, a, b, ldc, whole > 0 ? whole : m * n * k);
+  const index rows = whole > 0 ? whole : m;
+  const bool is_few_rows = rows <= costs::few_rows && rows * max_lanes<T> <= costs::rows_in_packets_of_k * k && a.col_stride == 1 && b.row_stride == 1;
+  if (is_few_rows) return {product_kernel::few_rows};
   constexpr index size = sizeof(T);
   const bool is_tall = a.row_stride == 1 && a.col_stride * size >= costs::tall_row_bytes && m * k * size >= costs::tall_matrix_bytes && n * size <= costs::tall_result_row_bytes;
   return {is_tall ? product_kernel::tall : product_kernel::blocked};

@@ -95,6 +95,11 @@ inline constexpr std::int64_t one_by_one_bytes = 16 << 20, one_by_one_min_row_by
 inline constexpr std::int64_t narrow_result = 32, steps_of_narrow_result = 32;
 /// How far ahead a row that only masked loads read is prefetched.
 inline constexpr std::int64_t prefetched_bytes = 1024;
+/// A product of at most so many rows, and of so many for each packet of k, is dot products if the columns of B are contiguous. A packed copy of B would take
+/// longer: for 2 rows by 256 x 256, 4 times as long.
+inline constexpr std::int64_t few_rows = 64, rows_in_packets_of_k = 4;
+/// The rows of a tile of dot products, with 16 registers and with 32, the bytes of a part of k, and of such parts of columns that stay in the L1 cache.
+inline constexpr std::int64_t rows_of_dots[] = {2, 4}, dots_part_bytes = 2048, dots_columns_bytes = 16384;
 /// The elements of a strided vector that are copied at a time.
 inline constexpr std::int64_t copied_vector = 512;
 /// A product of fewer multiplications is not worth the overhead of a BLAS.

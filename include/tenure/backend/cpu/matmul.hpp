@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // The matrix product on one core: C = A B or C += A B, with any strides and without heap memory.
 // Law: an element of C is a sum over ascending k, or the sum of such parts. Its steps depend only on k and not on the place of its row in a tile. So a
-// caller may split m into fixed panels of at least two rows, and gets the same bits on any number of threads.
-// (A single row or column is a GEMV: matvec.hpp.)
+// caller that says how many rows there are may split m into fixed panels of at least two rows, and gets the same bits on any number of threads.
+// (A single row or column is a GEMV: matvec.hpp. Few rows by contiguous columns are dot products: dots.hpp.)
 // Cost: 2mnk flops, at nine tenths of the FMA peak if m and n fill tiles. Only panels that are strided, ragged or spread over pages are
 // packed: at most 48 KiB, on the stack or in the caller's workspace. A narrow panel that few tiles read is not packed.
 #pragma once
@@ -107,7 +107,7 @@ constexpr std::int64_t matmul_workspace(std::int64_t m, std::int64_t n, std::int
 inline constexpr std::size_t matmul_max_workspace = costs::panel_bytes + 64;
 
 /// C[m, n] = A[m, k] B[k, n], or C += A B. C is row-major with `ldc >= n` elements from row to row, and overlaps no operand.
-/// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment. `whole`: for a product with a vector, the size of the whole matrix.
+/// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment. `whole`: see choose().
 /// Kernels: a set that has the kernel of these shapes.
 template <class T, product_kernels Kernels = all_product_kernels>
 TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, std::int64_t ldc, bool accumulate,
@@ -118,11 +118,14 @@ TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix
   if constexpr (!has_packets<T>) {
     matmul_loops(m, n, k, a, b, c, ldc, accumulate);
   } else {
-    constexpr product_kernels of_matrices = only(product_kernel::narrow) | only(product_kernel::tall) | only(product_kernel::blocked) | only(product_kernel::loops);
+    constexpr product_kernels of_matrices = only(product_kernel::narrow) | only(product_kernel::few_rows) | only(product_kernel::tall) |
+                                             only(product_kernel::blocked) | only(product_kernel::loops);
     if constexpr (has(Kernels, product_kernel::narrow))
       if (choice.kernel == product_kernel::narrow) return narrow_product<T, 0>(m, n, k, a, b, c, ldc, accumulate);
     if constexpr (has(Kernels, product_kernel::loops))
       if (choice.kernel == product_kernel::loops) return matmul_loops(m, n, k, a, b, c, ldc, accumulate);
+    if constexpr (has(Kernels, product_kernel::few_rows))
+      if (choice.kernel == product_kernel::few_rows) return matmul_of_few_rows<T>(m, n, k, a, b, c, ldc, accumulate);
     if constexpr ((Kernels & ~of_matrices) != 0)
       if (is_vector(m, n)) return matmul_of_vector<T, Kernels>(choice, m, n, k, a, b, c, ldc, accumulate, whole > 0 ? whole : m * n * k);
     if constexpr (has(Kernels, product_kernel::tall) || has(Kernels, product_kernel::blocked)) matmul_blocked(choice.kernel, m, n, k, a, b, c, ldc, accumulate, workspace);

@@ -5,94 +5,11 @@
 // as a part of a result has 32 elements or more. So a caller may split a long column into such parts.
 #pragma once
 
-#include "choose.hpp"
+#include "dots.hpp"
 
 TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 namespace detail {
-
-/// The sum of all lanes, added in halves through memory. Eigen's 512-bit predux is not used, because g++ 12 warns in it
-/// (gcc.gnu.org/PR105593).
-template <class T, index Lanes>
-TENURE_INLINE T sum_lanes(const packet_of<T, Lanes>& value) {
-  if constexpr (Lanes / 2 < min_lanes<T>) {
-    return packets::predux(value);
-  } else {
-    using half = packet_of<T, Lanes / 2>;
-    T memory[Lanes];
-    packets::pstoreu(memory, value);
-    return sum_lanes<T, Lanes / 2>(packets::padd(packets::ploadu<half>(memory), packets::ploadu<half>(memory + Lanes / 2)));
-  }
-}
-
-/// The first n elements of a row that no plain load reads. A processor may prefetch only what plain loads read: where masked loads
-/// alone read 64 MB in rows of 3 to 7 numbers, Zen 5 takes 8 times as long without this prefetch.
-template <class Packet, class T>
-TENURE_INLINE Packet load_of_stream(const T* row, index n) {
-  __builtin_prefetch(row + costs::prefetched_bytes / sizeof(T));
-  return load_some<Packet>(row, n);
-}
-
-/// sum[r] = a[r] x for Rows rows, with two partial sums for each lane.
-template <class T, index Rows>
-TENURE_INLINE void lanes_of_dots(index k, const T* x, const T* a, const index (&offset)[Rows], packet_of<T, max_lanes<T>> (&sum)[Rows]) {
-  using packet = packet_of<T, max_lanes<T>>;
-  constexpr index lanes = max_lanes<T>;
-  packet part[Rows][2];
-#pragma GCC unroll 8
-  for (index r = 0; r < Rows; ++r) part[r][0] = part[r][1] = packets::pset1<packet>(T(0));
-#pragma GCC unroll 1
-  for (; k >= 2 * lanes; k -= 2 * lanes, x += 2 * lanes, a += 2 * lanes)
-#pragma GCC unroll 8
-    for (index u = 0; u < 2; ++u) {
-      const packet right = packets::ploadu<packet>(x + u * lanes);
-#pragma GCC unroll 8
-      for (index r = 0; r < Rows; ++r) part[r][u] = packets::pmadd(packets::ploadu<packet>(a + offset[r] + u * lanes), right, part[r][u]);
-    }
-  if (k >= lanes) {
-    const packet right = packets::ploadu<packet>(x);
-#pragma GCC unroll 8
-    for (index r = 0; r < Rows; ++r) part[r][0] = packets::pmadd(packets::ploadu<packet>(a + offset[r]), right, part[r][0]);
-    k -= lanes, x += lanes, a += lanes;
-  }
-  if (k > 0) {
-    const packet right = load_some<packet>(x, k);
-#pragma GCC unroll 8
-    for (index r = 0; r < Rows; ++r) part[r][0] = packets::pmadd(load_of_stream<packet>(a + offset[r], k), right, part[r][0]);
-  }
-#pragma GCC unroll 8
-  for (index r = 0; r < Rows; ++r) sum[r] = packets::padd(part[r][0], part[r][1]);
-}
-
-/// y[r] = or += sum over k of a[r * lda + k] * x[k], for 1 to 4 rows. OneByOne reads one row after the other, and rows are at most a part long.
-/// Otherwise four rows are read at a time; the last row stands in for missing rows.
-template <class T, bool OneByOne>
-void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index stride, bool accumulate) {
-  constexpr index lanes = max_lanes<T>, part = costs::elements_of_part;
-  packet_of<T, lanes> sum[4] = {};
-  if constexpr (OneByOne) {
-    for (index r = 0; r < rows; ++r) {
-      packet_of<T, lanes> one[1];
-      lanes_of_dots<T, 1>(k, x, a + r * lda, {0}, one);
-      sum[r] = one[0];
-    }
-  } else {
-    const index offset[4] = {0, rows > 1 ? lda : 0, rows > 2 ? 2 * lda : (rows - 1) * lda, (rows - 1) * lda};
-    lanes_of_dots<T, 4>(k < part ? k : part, x, a, offset, sum);
-    for (index l = part; l < k; l += part) {
-      packet_of<T, lanes> of_part[4];
-      lanes_of_dots<T, 4>(k - l < part ? k - l : part, x + l, a + l, offset, of_part);
-#pragma GCC unroll 8
-      for (index r = 0; r < 4; ++r) sum[r] = packets::padd(sum[r], of_part[r]);
-    }
-  }
-  T value[4];
-#pragma GCC unroll 8
-  for (index r = 0; r < 4; ++r) value[r] = sum_lanes<T, lanes>(sum[r]);
-#pragma GCC unroll 8  // a loop of `rows` iterations would become a call of memcpy for four numbers
-  for (index r = 0; r < 4; ++r)
-    if (r < rows) y[r * stride] = accumulate ? y[r * stride] + value[r] : value[r];
-}
 
 /// y[n] = or += x[Rows] B[Rows, n], where the rows of B are contiguous. Meanwhile the lines `ahead` elements further are prefetched. If the
 /// rows are contiguous, this is in the order of memory, and the processor continues the prefetching.

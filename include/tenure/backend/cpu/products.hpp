@@ -44,7 +44,7 @@ struct product {
       do {
         const std::int64_t depth = k - l < most ? k - l : most;
         matmul<T>(rows.length, columns.length, depth, {a.data + rows.first * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride},
-                  {b.data + l * b.row_stride + columns.first * b.col_stride, b.row_stride, b.col_stride}, to, n, l > 0, packed, n == 1 ? m * k : k * n);
+                  {b.data + l * b.row_stride + columns.first * b.col_stride, b.row_stride, b.col_stride}, to, n, l > 0, packed, m == 1 ? k * n : n == 1 ? m * k : m);
       } while ((l += most) < k);
     });
   }

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSL-1.0
+// Dot products of contiguous rows: of one row with a few, and the products A B of few rows A, where the columns of B are contiguous.
+// Law: an element of a product of few rows is the sum of one running sum for each lane, added half by half, or the sum of such parts. This depends only on k.
+// Cost: 2mnk flops at nine tenths of the FMA peak, if the rows of A fill tiles. B is read once, in the order of memory, and nothing is packed.
+#pragma once
+
+#include "choose.hpp"
+
+#include <cstring>
+#include <utility>
+
+TENURE_WARNINGS_OFF
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+namespace detail {
+
+/// The sum of all lanes, added in halves through memory. Eigen's 512-bit predux is not used, because g++ 12 warns in it
+/// (gcc.gnu.org/PR105593).
+template <class T, index Lanes>
+TENURE_INLINE T sum_lanes(const packet_of<T, Lanes>& value) {
+  if constexpr (Lanes / 2 < min_lanes<T>) {
+    return packets::predux(value);
+  } else {
+    using half = packet_of<T, Lanes / 2>;
+    T memory[Lanes];
+    packets::pstoreu(memory, value);
+    return sum_lanes<T, Lanes / 2>(packets::padd(packets::ploadu<half>(memory), packets::ploadu<half>(memory + Lanes / 2)));
+  }
+}
+
+#if !TENURE_ONE_LANE && __has_builtin(__builtin_shufflevector)
+/// Where the halves of groups of lanes are, in one vector or in two: all groups of the first and then those of the second, or one of each in turn.
+template <index Lanes, index Group, bool InTurn>
+struct halves {
+  template <index High>
+  static constexpr index lane(index i) {
+    constexpr index half = Group / 2, groups = Lanes / Group;
+    const index at = i / half, from = InTurn ? at % 2 : at / groups, group = InTurn ? at / 2 : at % groups;
+    return from * Lanes + group * Group + High * half + i % half;
+  }
+};
+template <class Halves, class V, index... I>
+TENURE_INLINE auto add_halves(V x, V y, std::integer_sequence<index, I...>) {
+  return __builtin_shufflevector(x, y, Halves::template lane<0>(I)...) + __builtin_shufflevector(x, y, Halves::template lane<1>(I)...);
+}
+/// Four sums, each in a group of lanes: halves are added until a group is one lane.
+template <class T, index Lanes, class V>
+TENURE_INLINE auto sums_of_groups(V x) {
+  if constexpr (Lanes == 4) return x;
+  else return sums_of_groups<T, Lanes / 2>(add_halves<halves<Lanes, Lanes / 4, false>>(x, x, std::make_integer_sequence<index, Lanes / 2>{}));
+}
+#endif
+/// Writes the sums of the lanes of four packets, which are added in halves. The order of groups is the one that takes an instruction for each half.
+template <class T, index Lanes>
+TENURE_INLINE void store_sums_of_lanes(const packet_of<T, Lanes> (&sum)[4], T* to) {
+#if !TENURE_ONE_LANE && __has_builtin(__builtin_shufflevector)
+  if constexpr (Lanes >= 4) {
+    constexpr bool in_turn = Lanes * sizeof(T) == 32;
+    constexpr std::make_integer_sequence<index, Lanes> all{};
+    using first = halves<Lanes, Lanes, false>;
+    const auto x = add_halves<first>(sum[0], sum[in_turn ? 2 : 1], all), y = add_halves<first>(sum[in_turn ? 1 : 2], sum[3], all);
+    const auto sums = sums_of_groups<T, Lanes>(add_halves<halves<Lanes, Lanes / 2, in_turn>>(x, y, all));
+    std::memcpy(to, &sums, 4 * sizeof(T));
+  } else
+#endif
+#pragma GCC unroll 8
+    for (index r = 0; r < 4; ++r) to[r] = sum_lanes<T, Lanes>(sum[r]);
+}
+
+/// The first n elements of a row that no plain load reads. A processor may prefetch only what plain loads read: where masked loads
+/// alone read 64 MB in rows of 3 to 7 numbers, Zen 5 takes 8 times as long without this prefetch.
+template <class Packet, class T>
+TENURE_INLINE Packet load_of_stream(const T* row, index n) {
+  __builtin_prefetch(row + costs::prefetched_bytes / sizeof(T));
+  return load_some<Packet>(row, n);
+}
+
+/// sum[r] = a[r] x for Rows rows, with two partial sums for each lane.
+template <class T, index Rows>
+TENURE_INLINE void lanes_of_dots(index k, const T* x, const T* a, const index (&offset)[Rows], packet_of<T, max_lanes<T>> (&sum)[Rows]) {
+  using packet = packet_of<T, max_lanes<T>>;
+  constexpr index lanes = max_lanes<T>;
+  packet part[Rows][2];
+#pragma GCC unroll 8
+  for (index r = 0; r < Rows; ++r) part[r][0] = part[r][1] = packets::pset1<packet>(T(0));
+#pragma GCC unroll 1
+  for (; k >= 2 * lanes; k -= 2 * lanes, x += 2 * lanes, a += 2 * lanes)
+#pragma GCC unroll 8
+    for (index u = 0; u < 2; ++u) {
+      const packet right = packets::ploadu<packet>(x + u * lanes);
+#pragma GCC unroll 8
+      for (index r = 0; r < Rows; ++r) part[r][u] = packets::pmadd(packets::ploadu<packet>(a + offset[r] + u * lanes), right, part[r][u]);
+    }
+  if (k >= lanes) {
+    const packet right = packets::ploadu<packet>(x);
+#pragma GCC unroll 8
+    for (index r = 0; r < Rows; ++r) part[r][0] = packets::pmadd(packets::ploadu<packet>(a + offset[r]), right, part[r][0]);
+    k -= lanes, x += lanes, a += lanes;
+  }
+  if (k > 0) {
+    const packet right = load_some<packet>(x, k);
+#pragma GCC unroll 8
+    for (index r = 0; r < Rows; ++r) part[r][0] = packets::pmadd(load_of_stream<packet>(a + offset[r], k), right, part[r][0]);
+  }
+#pragma GCC unroll 8
+  for (index r = 0; r < Rows; ++r) sum[r] = packets::padd(part[r][0], part[r][1]);
+}
+
+/// y[r] = or += sum over k of a[r * lda + k] * x[k], for 1 to 4 rows. OneByOne reads one row after the other, and rows are at most a part long.
+/// Otherwise four rows are read at a time; the last row stands in for missing rows.
+template <class T, bool OneByOne>
+void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index stride, bool accumulate) {
+  constexpr index lanes = max_lanes<T>, part = costs::elements_of_part;
+  packet_of<T, lanes> sum[4] = {};
+  if constexpr (OneByOne) {
+    for (index r = 0; r < rows; ++r) {
+      packet_of<T, lanes> one[1];
+      lanes_of_dots<T, 1>(k, x, a + r * lda, {0}, one);
+      sum[r] = one[0];
+    }
+  } else {
+    const index offset[4] = {0, rows > 1 ? lda : 0, rows > 2 ? 2 * lda : (rows - 1) * lda, (rows - 1) * lda};
+    lanes_of_dots<T, 4>(k < part ? k : part, x, a, offset, sum);
+    for (index l = part; l < k; l += part) {
+      packet_of<T, lanes> of_part[4];
+      lanes_of_dots<T, 4>(k - l < part ? k - l : part, x + l, a + l, offset, of_part);
+#pragma GCC unroll 8
+      for (index r = 0; r < 4; ++r) sum[r] = packets::padd(sum[r], of_part[r]);
+    }
+  }
+  T value[4];
+  store_sums_of_lanes<T, lanes>(sum, value);
+#pragma GCC unroll 8  // a loop of `rows` iterations would become a call of memcpy for four numbers
+  for (index r = 0; r < 4; ++r)
+    if (r < rows) y[r * stride] = accumulate ? y[r * stride] + value[r] : value[r];
+}
+
+/// C[Rows, 4] = or += A[Rows, k] B[k, 4], where rows of A and columns of B are contiguous. The last of `columns` columns stands in for missing ones.
+template <class T, index Rows>
+void tile_of_dots(index k, const T* a, index lda, const T* b, index ldb, T* c, index ldc, index columns, bool accumulate) {
+  using packet = packet_of<T, max_lanes<T>>;
+  constexpr index lanes = max_lanes<T>;
+  const index offset[4] = {0, columns > 1 ? ldb : 0, columns > 2 ? 2 * ldb : (columns - 1) * ldb, (columns - 1) * ldb};
+  packet sum[Rows][4];
+#pragma GCC unroll 8
+  for (index r = 0; r < Rows; ++r)
+#pragma GCC unroll 8
+    for (index j = 0; j < 4; ++j) sum[r][j] = packets::pset1<packet>(T(0));
+  const auto add = [&](auto load) __attribute__((always_inline)) {
+    packet right[4];
+#pragma GCC unroll 8
+    for (index j = 0; j < 4; ++j) {
+      right[j] = load(b + offset[j]);
+      math::stay_in_register(right[j]);
+    }
+#pragma GCC unroll 8
+    for (index r = 0; r < Rows; ++r) {
+      packet left = load(a + r * lda);
+      math::stay_in_register(left);
+#pragma GCC unroll 8
+      for (index j = 0; j < 4; ++j) sum[r][j] = packets::pmadd(left, right[j], sum[r][j]);
+    }
+  };
+#pragma GCC unroll 1
+  for (; k >= lanes; k -= lanes, a += lanes, b += lanes) add([](const T* from) __attribute__((always_inline)) { return packets::ploadu<packet>(from); });
+  if (k > 0) add([k](const T* from) __attribute__((always_inline)) { return load_some<packet>(from, k); });
+#pragma GCC unroll 8
+  for (index r = 0; r < Rows; ++r) {
+    T value[4], *const to = c + r * ldc;
+    const bool are_the_result = columns == 4 && !accumulate;
+    store_sums_of_lanes<T, lanes>(sum[r], are_the_result ? to : value);
+    if (are_the_result) continue;
+#pragma GCC unroll 8
+    for (index j = 0; j < 4; ++j)
+      if (j < columns) to[j] = accumulate ? to[j] + value[j] : value[j];
+  }
+}
+
+/// C = or += A B for few rows, where rows of A and columns of B are contiguous: in parts of k, and for some columns of B that stay in the L1 cache.
+template <class T>
+[[gnu::noinline]] void matmul_of_few_rows(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {
+  constexpr index part = costs::dots_part_bytes / sizeof(T), rows = costs::rows_of_dots[many_registers];
+  const index wide = costs::dots_columns_bytes / static_cast<index>(sizeof(T)) / (k < part ? k : part) / 4 * 4;
+  for (index first = 0; first < n; first += wide)
+    for (index l = 0; l < k; l += part)
+      for (index i = 0, height; i < m; i += height) {
+        height = ceil_div(m - i, ceil_div(m - i, rows));
+        const auto tile = height == 1 ? tile_of_dots<T, 1> : height == 2 ? tile_of_dots<T, 2> : height == rows ? tile_of_dots<T, rows> : tile_of_dots<T, rows - 1>;
+        for (index j = first, end = n - first < wide ? n : first + wide; j < end; j += 4)
+          tile(k - l < part ? k - l : part, a.data + i * a.row_stride + l, a.row_stride, b.data + l + j * b.col_stride, b.col_stride, c + i * ldc + j, ldc, end - j < 4 ? end - j : 4,
+               accumulate || l > 0);
+      }
+}
+
+}  // namespace detail
+}  // namespace tenure::cpu_backend
+TENURE_WARNINGS_ON
