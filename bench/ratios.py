@@ -20,7 +20,7 @@ from pathlib import Path
 root = Path(__file__).resolve().parents[1]
 
 # What a workload is compared with first: the first of these that it has.
-references = ["hand", "eigen_exp", "eigen", "compiled", "uncounted", "keep_all", "straight", "unrolled", "value", "limit"]
+references = ["hand", "kept", "eigen_exp", "eigen", "compiled", "uncounted", "keep_all", "straight", "unrolled", "value", "limit"]
 
 # A row, what it is held against, and at most how many times as long it may take.
 goals = [
@@ -34,6 +34,9 @@ goals = [
     ("small_product/4", "eigen", 1.1), ("small_apply/4", "eigen", 1.1), ("small_add/4", "eigen", 1.1), ("small_dot/4", "eigen", 1.1), ("small_solve/4", "eigen", 1.1),
     ("small_solve/6", "eigen", 1.1), ("small_layer/20", "eigen", 1.1), ("small_layer/32", "eigen", 1.1), ("small_layer/40", "eigen", 1.1),
     ("small_layer_transposed/32", "eigen", 1.1), ("short_rows/2", "hand", 1.0), ("short_rows/3", "hand", 1.0), ("short_rows/8", "hand", 1.0),
+    *((f"few_rows{t}/{n}", "kept", 1.1) for t in ("", "_f32") for n in (1, 2, 4, 8, 16)),
+    ("residual/12", "hand", 0.7), ("schools/8", "hand", 1.2), ("volatility/1e4", "hand", 1.1), ("paths/64", "hand", 1.1), ("paths_by_rows/64", "hand", 1.1),
+    *((f"{cell}{layout}/{n}", "hand", 1.05) for cell, n in (("gru_cell", 32), ("lstm_cell", 20), ("lstm_cell", 40)) for layout in ("", "_transposed")),
     ("few_columns/9", "hand", 1.5), ("few_columns/17", "hand", 1.5), ("lennard_jones/256", "hand", 1.0),
     ("tiny_step/4", "hand", 1.0), ("chain4/4", "hand", 0.75), ("lstm/16", "hand", 1.0),
     ("rk4/1e4", "hand", 1.1), ("rk4_gradient/1e4", "hand", 1.2), ("while/1e6", "hand", 1.2), ("lstm/16", "without scan", 1.05),
