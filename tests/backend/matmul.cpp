@@ -445,7 +445,7 @@ difference small_agrees() {
   constexpr extent ldc = N == 1 ? 1 : N + 2, guard = 32;
   const T mark = T(-12345);
   std::vector<T> c(static_cast<std::size_t>(M * ldc + 2 * guard), mark);
-  backend::matmul_small<T, M, N, K, ARow, ACol, BRow, BCol, ldc>(a.memory.data(), b.memory.data(), c.data() + guard);
+  backend::small_product<T, M, N, K, ARow, ACol, BRow, BCol, ldc>(a.memory.data(), b.memory.data(), c.data() + guard);
   for (extent at = 0; at < static_cast<extent>(c.size()); ++at) {
     const extent i = (at - guard) / ldc, j = (at - guard) % ldc;
     const T now = c[static_cast<std::size_t>(at)];
@@ -504,6 +504,15 @@ TEMPLATE_TEST_CASE("matmul_small agrees with the definition in every layout", "[
   check_small<TestType, 16, 16, 16>();
   check_small<TestType, 8, 8, 64>();
   check_small<TestType, 2, 61, 3>();
+}
+
+// Law: an element of a product of few rows is the sum of one running sum for each lane, added half by half.
+TEMPLATE_TEST_CASE("a static row of dot products agrees with the definition", "[matmul]", float, double) {
+  CHECK(small_agrees<TestType, 1, 96, 32, 32, 1, 1, 32>());
+  CHECK(small_agrees<TestType, 1, 5, 17, 17, 1, 1, 20>());
+  CHECK(small_agrees<TestType, 1, 6, 10, 10, 1, 1, 10>());
+  CHECK(small_agrees<TestType, 7, 1, 31, 33, 1, 1, 1>());
+  CHECK(small_agrees<TestType, 64, 1, 64, 64, 1, 1, 1>());
 }
 
 TEST_CASE("matmul_is_small draws the line at registers", "[matmul]") {

@@ -7,8 +7,8 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// Whether a plan should use `matmul_small`: its tiles fit in registers. `contiguous`: the elements of a row of B are adjacent, or for a single column the
-/// elements of a column of A.
+/// Whether a plan should use `small_product`: its tiles fit in registers. `contiguous`: the elements of a row of B are adjacent, or for a single column the
+/// elements of a column of A; or both factors of each dot product are contiguous.
 constexpr bool matmul_is_small(std::int64_t m, std::int64_t n, std::int64_t k, bool contiguous) {
   if (n == 1 && m > 1) return matmul_is_small(1, m, k, contiguous);
   const bool is_row = m == 1 && (contiguous || k <= costs::written_steps_of_strided_row);

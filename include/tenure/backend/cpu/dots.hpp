@@ -191,6 +191,47 @@ template <class T>
       }
 }
 
+/// y[N] = x[K] B[K, N], where x and the columns of B are contiguous: four columns at a time, with x in registers.
+template <class T, index N, index K, index BCol>
+TENURE_INLINE void small_row_of_dots(const T* x, const T* b, T* y) {
+  using packet = packet_of<T, max_lanes<T>>;
+  constexpr index lanes = max_lanes<T>, packets_of_row = ceil_div(K, lanes), last = K - (packets_of_row - 1) * lanes;
+  const auto load = [](const T* from, index p) __attribute__((always_inline)) {
+    return p + 1 < packets_of_row || last == lanes ? packets::ploadu<packet>(from + p * lanes) : load_some<packet>(from + p * lanes, last);
+  };
+  packet row[packets_of_row];
+#pragma GCC unroll 16
+  for (index p = 0; p < packets_of_row; ++p) row[p] = load(x, p);
+  constexpr index whole = N / 4 * 4;
+  const auto four_columns = [&](const T* from, T* to) __attribute__((always_inline)) {
+    packet sum[4];
+#pragma GCC unroll 16
+    for (index p = 0; p < packets_of_row; ++p)
+#pragma GCC unroll 4
+      for (index j = 0; j < 4; ++j) sum[j] = p == 0 ? packets::pmul(load(from + j * BCol, p), row[p]) : packets::pmadd(load(from + j * BCol, p), row[p], sum[j]);
+    store_sums_of_lanes<T, lanes>(sum, to);
+  };
+#pragma GCC unroll 1
+  for (index j = 0; j < whole; j += 4) four_columns(b + j * BCol, y + j);
+  if constexpr (N >= 4 && N > whole) four_columns(b + (N - 4) * BCol, y + (N - 4));  // some columns twice, with the same value
+}
+
+/// Whether a row of n elements is dot products of x[K] with columns, which are contiguous as x is.
+template <class T>
+constexpr bool is_small_row_of_dots(index n, index k, index x_stride, index b_row_stride) {
+  return has_packets<T> && n >= 4 && k * static_cast<index>(sizeof(T)) >= costs::column_of_small_dots && x_stride == 1 && b_row_stride == 1;
+}
+
 }  // namespace detail
+
+/// matmul_small, or dot products: as matmul_small, C[M, N] = A[M, K] B[K, N].
+template <class T, std::int64_t M, std::int64_t N, std::int64_t K, std::int64_t ARowStride, std::int64_t AColStride, std::int64_t BRowStride,
+          std::int64_t BColStride, std::int64_t LdC>
+TENURE_INLINE void small_product(const T* a, const T* b, T* c) {
+  if constexpr (M == 1 && detail::is_small_row_of_dots<T>(N, K, AColStride, BRowStride)) detail::small_row_of_dots<T, N, K, BColStride>(a, b, c);
+  else if constexpr (N == 1 && LdC == 1 && detail::is_small_row_of_dots<T>(M, K, BRowStride, AColStride)) detail::small_row_of_dots<T, M, K, ARowStride>(b, a, c);
+  else matmul_small<T, M, N, K, ARowStride, AColStride, BRowStride, BColStride, LdC>(a, b, c);
+}
+
 }  // namespace tenure::cpu_backend
 TENURE_WARNINGS_ON

@@ -69,8 +69,8 @@ struct static_step {
     } else {
       const operand_view &a = row().operation.in[0], &b = row().operation.in[1], &c = row().operation.out;
       const std::int64_t rows = c.extent[c.rank - 2], columns = c.extent[c.rank - 1];
-      const bool contiguous = columns == 1 ? a.stride[c.rank - 2] == 1 : b.stride[c.rank - 1] == 1;
-      return is_floating(step.type) && matmul_is_small(rows, columns, a.extent[c.rank - 1], contiguous);
+      const bool contiguous = columns == 1 ? a.stride[c.rank - 2] == 1 : b.stride[c.rank - 1] == 1, are_dots = a.stride[c.rank - 1] == 1 && b.stride[c.rank - 2] == 1;
+      return is_floating(step.type) && matmul_is_small(rows, columns, a.extent[c.rank - 1], contiguous || are_dots);
     }
   }();
   /// Whether the step is one sample of an operation on samples, in registers.
@@ -91,8 +91,8 @@ TENURE_INLINE void run_small_products(const T* a, const T* b, T* c) {
     for (std::int64_t i = 0; i < to.extent[Axis]; ++i)
       run_small_products<T, Step, Axis + 1>(a + i * left.stride[Axis], b + i * right.stride[Axis], c + i * to.stride[Axis]);
   } else {
-    matmul_small<T, to.extent[Axis], to.extent[Axis + 1], left.extent[Axis + 1], left.stride[Axis], left.stride[Axis + 1], right.stride[Axis], right.stride[Axis + 1],
-                 to.extent[Axis + 1]>(a, b, c);
+    small_product<T, to.extent[Axis], to.extent[Axis + 1], left.extent[Axis + 1], left.stride[Axis], left.stride[Axis + 1], right.stride[Axis], right.stride[Axis + 1],
+                  to.extent[Axis + 1]>(a, b, c);
   }
 }
 
