@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tenure/backend/reference/run.hpp>
@@ -267,6 +268,42 @@ TEST_CASE("x * 0 stays: x may be NaN") {
   CHECK(simple(v.g, {v.x * 0.0}) == vector_inputs + "%2 = constant 0 : float64[8]\n%3 = mul %0, %2 : float64[8]\nreturn %3\n");
 }
 
+TEST_CASE("two constant factors become one, except where the first product alone could be infinite") {
+  {
+    vectors v;
+    const value once = v.x * -0.5, again = v.x * -0.5;
+    CHECK(simple(v.g, {once * 4.0, 2.0 * (0.25 * v.y), once + again}) == vector_inputs + R"(%2 = constant -2 : float64[8]
+%3 = mul %0, %2 : float64[8]
+%4 = constant 0.5 : float64[8]
+%5 = mul %1, %4 : float64[8]
+%6 = neg %0 : float64[8]
+return %3, %5, %6
+)");
+  }
+  for (const auto& [first, second] : {std::pair(4.0, 0.5), std::pair(1e-200, 1e-200), std::pair(1e300, 1e300), std::pair(0.0, 3.0)}) {
+    vectors v;
+    const std::string text = simple(v.g, {v.x * first * second});
+    CAPTURE(first, second, text);
+    CHECK(text.find("%5 = mul") != std::string::npos);
+  }
+  ir::builder g;
+  const value i{g, g.input(dtype::int32, {1, {8}})};
+  CHECK(simple(g, {i * 3.0 * 5.0}).find("15") == std::string::npos);
+}
+TEST_CASE("a quotient by a power of two is a product with the same bits") {
+  vectors v;
+  const double least = std::numeric_limits<double>::min(), tiny = std::numeric_limits<double>::denorm_min();
+  CHECK(simple(v.g, {v.x / 8.0, v.y / -0.25}) == vector_inputs + R"(%2 = constant 0.125 : float64[8]
+%3 = mul %0, %2 : float64[8]
+%4 = constant -4 : float64[8]
+%5 = mul %1, %4 : float64[8]
+return %3, %5
+)");
+  for (const double by : {3.0, 0.0, tiny, 1 / least, 2 / least, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    vectors w;
+    CHECK(simple(w.g, {w.x / by}).find("div") != std::string::npos);
+  }
+}
 TEST_CASE("constants fold in their own type") {
   using enum ir::opcode;
   const auto folds_to = [](ir::opcode op, dtype type, double a, double b) {

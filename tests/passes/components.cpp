@@ -32,37 +32,33 @@ tn::tensor<T, S> filled(S shape, int seed, bool special = false, Rows... rows) {
   return x;
 }
 
-constexpr auto sums = [](auto x) { return std::pair(sum(x, tn::axis<-1>), std::pair(max(x, tn::axis<-1>), sum(x))); };
-constexpr auto columns = [](auto x) { return std::pair(sum(x * x, tn::axis<0>), min(x * 2.0, tn::axis<0>)); };
-constexpr auto unit_rows = [](auto x) { return x / tn::unsqueeze<1>(sqrt(sum(x * x, tn::axis<1>) + 1.0)); };
-constexpr auto with_row = [](auto x, auto b) { return softmax(x * b + 0.5, tn::axis<1>); };
+constexpr auto all_rows = [](auto x, auto b) {
+  const auto squares = sum(x * x, tn::axis<1>);
+  return std::tuple{sum(x, tn::axis<-1>), max(x, tn::axis<1>), sum(x), x / tn::unsqueeze<1>(sqrt(squares + 1.0)), softmax(x * b + 0.5, tn::axis<1>)};
+};
+constexpr auto columns_and_gradient = [](auto x) {
+  return std::tuple{sum(x * x, tn::axis<0>), min(x * 2.0, tn::axis<0>), tn::grad([](auto y) { return sum(log(sum(y * y, tn::axis<1>) + 2.0)); })(x)};
+};
 constexpr auto turned = [](auto x) { return tn::concat<1>(tn::slice<1, 1, 1, 1>(x), tn::flip<1>(x) + 1.0, -x); };
-constexpr auto gradient_of_norms = tn::grad([](auto x) { return sum(log(sum(x * x, tn::axis<1>) + 2.0)); });
-
 template <class T, std::int64_t C, std::int64_t Rows>
 void check_rows() {
   CAPTURE(C, Rows);
   const double tolerance = std::is_same_v<T, float> ? 2e-5 : 1e-12;
-  const auto same = [&](const char* what, auto f, const auto&... x) {
-    INFO(what);
-    judged::agree(tn::compile(f)(x...), judged::by_reference(f, x...), tolerance);
-  };
+  const auto b = filled<T>(tn::shape<C>{}, 5);
   for (const bool special : {false, true}) {
     const auto x = filled<T>(tn::shape<Rows, C>{}, 1, special);
-    const auto b = filled<T>(tn::shape<C>{}, 5);
-    same("sums", sums, x);
-    same("unit rows", unit_rows, x);
-    same("with a row", with_row, x, b);
-    if (!special) same("columns", columns, x), same("gradient", gradient_of_norms, x);
+    judged::agree(tn::compile(all_rows)(x, b), judged::by_reference(all_rows, x, b), tolerance);
   }
+  const auto x = filled<T>(tn::shape<Rows, C>{}, 1);
+  if constexpr (C <= 4) judged::agree(tn::compile(columns_and_gradient)(x), judged::by_reference(columns_and_gradient, x), tolerance);
 }
 template <class T, std::int64_t C>
 void check_run_time_rows() {
+  const auto b = filled<T>(tn::shape<C>{}, 5);
   for (const std::int64_t rows : {0, 1, 7, 64, 83}) {
     CAPTURE(C, rows);
     const auto x = filled<T>(tn::shape<tn::dyn, C>{}, 3, false, rows);
-    judged::agree(tn::compile(sums)(x), judged::by_reference(sums, x), 2e-5);
-    judged::agree(tn::compile(unit_rows)(x), judged::by_reference(unit_rows, x), 2e-5);
+    judged::agree(tn::compile(all_rows)(x, b), judged::by_reference(all_rows, x, b), 2e-5);
   }
 }
 
@@ -76,14 +72,11 @@ std::string plan_of(F f, const X&...) {
 TEMPLATE_TEST_CASE("components keeps infinities and NaN in their places, and keeps values up to rounding", "[components]", float, double) {
   check_rows<TestType, 2, 64>();
   check_rows<TestType, 3, 67>();
-  check_rows<TestType, 3, 128>();
   check_rows<TestType, 4, 79>();
   check_rows<TestType, 5, 65>();
-  check_rows<TestType, 6, 96>();
   check_rows<TestType, 7, 71>();
   check_rows<TestType, 8, 80>();
   check_run_time_rows<TestType, 3>();
-  check_run_time_rows<TestType, 4>();
 }
 
 TEST_CASE("pairs of points, their gradient, and parts of rows", "[components]") {

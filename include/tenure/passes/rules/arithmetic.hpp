@@ -106,6 +106,47 @@ constexpr value reciprocal_in(value x, const value& y) {
   return {*x.graph, none};
 }
 
+/// x as a product with a constant, if it is one: the constant, and the other factor.
+struct scaled {
+  double by = 0;
+  node_id of = none;
+
+  friend constexpr bool operator==(const scaled&, const scaled&) = default;
+};
+constexpr scaled scaled_value(const value& x) {
+  if (x.node().op == opcode::mul)
+    for (int k = 0; k < 2; ++k)
+      if (is_constant(operand_of(x, k))) return {ir::value_of(operand_of(x, k).node()), operand_of(x, 1 - k).id};
+  return {};
+}
+/// (x * a) * b as x * (a b), as in the gradient of a square. Not where x * a may be infinite and x * (a b) is not.
+constexpr node_id scaled_again(ir::builder& g, const ir::node& n, const value& x, double by) {
+  const scaled inner = scaled_value(x);
+  if (inner.of == none || !is_floating(n.type)) return none;
+  const auto size = [](double a) { return a < 0 ? -a : a; };
+  if (inner.by == 0 || by == 0 || (size(inner.by) > 1 && size(by) < 1)) return none;
+  node_id found = none;
+  visit_floating(n.type, [&]<class T>(element_tag<T>) {
+    if (!folds<T>(opcode::mul, inner.by, by)) return;
+    const double both = folded<T>(opcode::mul, inner.by, by);
+    if (size(both) >= static_cast<double>(std::numeric_limits<T>::min())) found = (value{g, inner.of} * both).id;
+  });
+  return found;
+}
+/// Whether x / y has the bits of x * (1 / y): y is a power of two with a normal reciprocal.
+constexpr bool has_exact_reciprocal(dtype type, double y) {
+  bool is_power = false;
+  visit_floating(type, [&]<class T>(element_tag<T>) {
+    constexpr double least = static_cast<double>(std::numeric_limits<T>::min());
+    double size = y < 0 ? -y : y;
+    if (!(size >= least && size <= 0.25 / least)) return;
+    while (size > 1) size /= 2;
+    while (size < 1) size *= 2;
+    is_power = size == 1;
+  });
+  return is_power;
+}
+
 constexpr node_id arithmetic(ir::builder& g, const ir::node& n) {
   // The derivative of 1 / y divides a product with 1 / y by y. A product with 1 / y in place of this division saves time: a division takes as long
   // as three to eight products. Infinities and NaN keep their places: if 1 / y is infinite or NaN, the first product with it is too.
@@ -120,7 +161,8 @@ constexpr node_id arithmetic(ir::builder& g, const ir::node& n) {
   {
     const ir::node &a = g[n.in[0]], &b = g[n.in[1]];  // new references, because the rules above may move the nodes
     const bool plain = a.op != opcode::constant && b.op != opcode::constant && a.op != opcode::neg && b.op != opcode::neg;
-    if (plain) return g.append(n);
+    const bool doubles = n.op == opcode::add && a.op == opcode::mul && b.op == opcode::mul;
+    if (plain && !doubles) return g.append(n);
   }
   const bool adds = n.op == opcode::add, subtracts = n.op == opcode::sub, multiplies = n.op == opcode::mul;
   const value x{g, n.in[0]}, y{g, n.in[1]};
@@ -141,6 +183,13 @@ constexpr node_id arithmetic(ir::builder& g, const ir::node& n) {
   if (subtracts && is_constant(x, 0) && (!is_floating(n.type) || has_sign(x))) return (-y).id;
   if (multiplies && is_constant(y, -1)) return (-x).id;
   if (multiplies && is_constant(x, -1)) return (-y).id;
+  if (multiplies && is_constant(y))
+    if (const node_id once = scaled_again(g, n, x, ir::value_of(y.node())); once != none) return once;
+  if (multiplies && is_constant(x))
+    if (const node_id once = scaled_again(g, n, y, ir::value_of(x.node())); once != none) return once;
+  if (adds && scaled_value(x) == scaled_value(y))
+    if (const node_id once = scaled_again(g, n, x, 2); once != none) return once;
+  if (n.op == opcode::div && is_constant(y) && has_exact_reciprocal(n.type, ir::value_of(y.node()))) return (x * (1 / ir::value_of(y.node()))).id;
   if (adds && y.node().op == opcode::neg) return (x - operand_of(y, 0)).id;
   if (adds && x.node().op == opcode::neg) return (y - operand_of(x, 0)).id;
   if (subtracts && y.node().op == opcode::neg) return (x + operand_of(y, 0)).id;
