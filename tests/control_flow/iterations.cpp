@@ -129,13 +129,13 @@ using pull_in = tn::program_detail::control_flow_at<Program, index_of_pull<Progr
 }  // namespace
 
 TEST_CASE("a loop whose body is one elementwise kernel keeps its carries in registers") {
-  using tn::cpu_backend::detail::is_scan_of_kernel;
-  CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(horner)>, vec<double>, vec<double>>, 1, 1, false>);
-  CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(gates)>, vec<double>, rows<double>, vec<double>>, 2, 2, false>);
-  CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(counts)>, vec<double>, vec<double>>, 1, 0, true>);
+  using tn::cpu_backend::detail::is_loop_of_kernel;
+  CHECK(is_loop_of_kernel<body_of<std::remove_const_t<decltype(horner)>, vec<double>, vec<double>>, 1, 1, false>);
+  CHECK(is_loop_of_kernel<body_of<std::remove_const_t<decltype(gates)>, vec<double>, rows<double>, vec<double>>, 2, 2, false>);
+  CHECK(is_loop_of_kernel<body_of<std::remove_const_t<decltype(counts)>, vec<double>, vec<double>>, 1, 0, true>);
   using five = tn::tensor<std::int64_t, tn::shape<5>>;
-  CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(masked)>, five, five, tn::tensor<bool, tn::shape<5>>>, 1, 0, false>);
-  CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(two_columns)>, tn::tensor<float, tn::shape<1000>>, tn::tensor<float, tn::shape<200, 1000, 2>>>, 1, 1, false>);
+  CHECK(is_loop_of_kernel<body_of<std::remove_const_t<decltype(masked)>, five, five, tn::tensor<bool, tn::shape<5>>>, 1, 0, false>);
+  CHECK(is_loop_of_kernel<body_of<std::remove_const_t<decltype(two_columns)>, tn::tensor<float, tn::shape<1000>>, tn::tensor<float, tn::shape<200, 1000, 2>>>, 1, 1, false>);
 }
 
 // Law: each element is computed by the same instructions as in iterations that run one after the other.
@@ -158,12 +158,12 @@ TEST_CASE("iterations in registers give the results of the reference backend, fo
 }
 
 TEST_CASE("the gradient of an iteration that reads rows of a weight keeps the sums of the rows in registers") {
-  using tn::cpu_backend::detail::is_scan_of_kernel;
+  using tn::cpu_backend::detail::is_loop_of_kernel;
   constexpr auto f = gradients_of_cell<false>;
   using weight = tn::tensor<double, tn::shape<3, tn::dyn>>;
   using pull = pull_in<tn::program<tn::detail::source_of<std::remove_const_t<decltype(f)>, weight, vec<double>, rows<double>>>>;
   CHECK(pull::value.carries == 1 + 3);
-  CHECK(is_scan_of_kernel<pull::body<0>, pull::value.carries, pull::value.scanned, false>);
+  CHECK(is_loop_of_kernel<pull::body<0>, pull::value.carries, pull::value.scanned, false>);
   for (const std::int64_t trip_count : {0, 1, 5})
     for (const std::int64_t n : {0, 1, 14, 20, 37}) {
       INFO(trip_count << " iterations, " << n << " elements");
@@ -204,14 +204,14 @@ TEST_CASE("packets of an iteration behind the last element compute nothing") {
 }
 
 TEST_CASE("the body of a loop in registers may have any number of instructions") {
-  using tn::cpu_backend::detail::is_scan_of_kernel;
+  using tn::cpu_backend::detail::is_loop_of_kernel;
   constexpr auto f = tn::vmap(long_iterations);
   tn::tensor<float, tn::shape<1000, 2>> p;
   for (std::int64_t i = 0; i < 2000; ++i) p.at(i / 2, i % 2) = 0.5f - 0.0004f * static_cast<float>(i);
   const tn::tensor<float, tn::shape<1000>> y = tn::arange<float>(tn::shape<1000>{});
   using program = tn::program<tn::detail::source_of<std::remove_const_t<decltype(f)>, tn::tensor<float, tn::shape<1000>>, tn::tensor<float, tn::shape<1000, 2>>>>;
   using body = tn::program_detail::control_flow_at<program, 1>::body<0>;  // 0 is that of one sample
-  CHECK(is_scan_of_kernel<body, 1, 0, true>);
+  CHECK(is_loop_of_kernel<body, 1, 0, true>);
   judged::agree(tn::compile(f)(y, p), judged::by_reference(f, y, p), 1e-5);
 }
 

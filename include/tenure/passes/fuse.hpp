@@ -56,6 +56,13 @@ constexpr dtype lane_of(const ir::graph_view& g, ir::node_id id) {
   return reads_values ? lane_of(g.nodes[n.in[0]].type) : n.type;
 }
 
+/// The lanes of a new kernel whose last node is `id`. A logical operation takes those of the comparison that it reads, so that both are in one kernel.
+constexpr dtype lane_of_kernel(const ir::graph_view& g, ir::node_id id) {
+  dtype lane = lane_of(g, id);
+  while (lane == dtype::boolean && ops::is_pointwise(g.nodes[id].op)) id = g.nodes[id].in[0], lane = lane_of(g, id);
+  return lane;
+}
+
 /// Whether a node of a kernel must read its operand from memory. This holds for a cast between two types that are not bool and have different lanes,
 /// because its operand is computed in other lanes. (Bool is a mask in lanes of any type.) It also holds for a copy, unless a pointwise operation computes its operand:
 /// then the kernel of this operation stores the value twice.
@@ -295,7 +302,7 @@ class fuser {
     const bool joined = !alone && ((would_lift && joins_at(last, false)) || (shares && joins_at(bound / 2, true)) ||
                                    (candidate >= 0 && (bound < 0 || candidate > bound / 2) && joins_at(candidate, false)) || (per_row && joins_at(last, false)));
     if (!joined) {
-      fusion_group fresh{.lane = lane, .space = walked, .position = at_.size()};
+      fusion_group fresh{.lane = lane_of_kernel(g_, id), .space = walked, .position = at_.size()};
       joins(fresh, n, lane, false);
       position = at_.push_back(fresh);
       recent_.data()[walked] = position;

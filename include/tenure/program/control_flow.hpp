@@ -10,6 +10,7 @@
 
 #include <type_traits>
 
+#include <tenure/passes/loops/until_done.hpp>
 #include <tenure/program/carries.hpp>
 
 namespace TENURE_NAMESPACE::program_detail {
@@ -20,7 +21,7 @@ void run_scan(const Machine& machine, const bound_step& s, void* const* pointer,
   using body = typename frame::body;
   constexpr ir::control_flow loop = frame::record;
   constexpr int carries = loop.carries, scanned = loop.scanned, own = loop.own_operands(), stacked = frame::results - carries;
-  constexpr bool in_lanes = Machine::template runs_in_lanes<body, carries, scanned, loop.counts>;
+  constexpr bool in_lanes = Machine::template runs_in_lanes<body, carries, scanned, loop.counts, -1>;
   constexpr bool in_registers = !in_lanes && places_of_carries<body, carries>.fit() && Machine::template runs_in_registers<body>();
   const auto& memory = frame_at<Program, C, Machine::is_host>(s, machine.symbols());
   void* const* const given = pointer + loop.operands();
@@ -57,6 +58,14 @@ void run_scan(const Machine& machine, const bound_step& s, void* const* pointer,
   carried.store(call, given);
 }
 
+/// The carry of a while_loop that is a flag for each element, if the loop iterates until each element is done (passes/loops/until_done.hpp). Otherwise -1.
+template <class Program, int C>
+inline constexpr int flag_until_done = [] {
+  using loop = control_flow_at<Program, C>;
+  const int flag = loop::value.counts_iterations ? -1 : passes::flag_of_condition(loop::template body<0>::value.view(), loop::value.carries);
+  return flag >= 0 && passes::keep_done(loop::template body<1>::value.view(), flag, loop::value.carries) ? flag : -1;
+}();
+
 template <class Program, int C, class Machine>
 void run_while(const Machine& machine, const bound_step& s, void* const* pointer, char* scratch) {
   using frame = control_flow_frame<Program, C, Machine::is_host>;
@@ -67,6 +76,14 @@ void run_while(const Machine& machine, const bound_step& s, void* const* pointer
   constexpr bool in_registers = places_of_carries<body, carries>.fit() && Machine::template runs_in_registers<test, body>();
   const auto& memory = frame_at<Program, C, Machine::is_host>(s, machine.symbols());
   void* const* const given = pointer + loop.operands();
+  constexpr int flag = flag_until_done<Program, C>;
+  if constexpr (flag >= 0) {
+    if constexpr (Machine::template runs_in_lanes<body, carries, 0, false, flag>) {
+      body_call<Program, C, 1, Machine> all(machine, pointer, scratch);
+      for (int i = 0; i < carries; ++i) all.result[i] = memory.home(i, given, scratch);
+      return machine.template run_until_done<body, carries, flag>(all.argument, all.result);
+    }
+  }
   body_memory<Machine, in_registers, test, body> workspace;
   body_call<Program, C, 0, Machine> tested(machine, pointer, workspace.at(scratch + memory.bytes()));
   body_call<Program, C, 1, Machine> call(machine, pointer, tested.workspace);

@@ -143,7 +143,7 @@ constexpr auto over_samples(F f, Execution on) { return compiled_on(vmap_of<F, A
 /// axes, each argument is mapped along its axis 0. vmap<0, -1, tn::unmapped>(f) gives an axis for each argument; a negative one counts
 /// from the end, and all samples share an argument that is tn::unmapped. An argument that is a tree is mapped in each leaf.
 /// The extents of the mapped axes agree; run-time extents are compared when a call begins.
-/// vmap can be nested, and it takes derivatives, loops and branches: a while_loop iterates until its condition is false for all samples, and a cond
+/// vmap can be nested, and it takes derivatives, loops and branches: a while_loop iterates until the condition is false for each sample, and a cond
 /// whose flag depends on the sample computes both branches.
 template <int... Axes, class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)

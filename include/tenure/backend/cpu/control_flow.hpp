@@ -17,10 +17,11 @@ namespace detail {
 template <class Program>
 constexpr bool expands();
 
-/// A scan whose body is one kernel, as the kernel sees it (fused/iterations.hpp).
-template <class Body, int Carries, int Scanned, bool Counts>
-struct scan_of_kernel {
-  static constexpr int carries = Carries;
+/// A loop whose body is one kernel, as the kernel sees it (fused/iterations.hpp): a scan, or a while_loop that iterates until each element is done. Then Flag
+/// is the carry that says which are not.
+template <class Body, int Carries, int Scanned, bool Counts, int Flag = -1>
+struct loop_of_kernel {
+  static constexpr int carries = Carries, flag = Flag;
   std::int64_t step[Body::tables.steps[0].binding_count + 1];  // in bytes, from iteration to iteration
   program_detail::iterations all;
   std::int64_t* position;  // the number of the iteration, if the body reads it
@@ -36,11 +37,12 @@ struct scan_of_kernel {
   static constexpr int carry(int access) {
     return Body::tables.buffers[Body::tables.bindings[Body::tables.steps[0].first_binding + access].buffer].index;
   }
+  static constexpr bool is_mask(int carry) { return Body::value.nodes[Body::value.outputs[carry]].type == dtype::boolean; }
 };
 
-/// Whether all iterations of a scan run as one kernel: its body is one kernel, and each element of a carry depends on no other element of a carry.
-template <class Body, int Carries, int Scanned, bool Counts>
-inline constexpr bool is_scan_of_kernel = [] {
+/// Whether all iterations of a loop run as one kernel: its body is one kernel, and each element of a carry depends on no other element of a carry.
+template <class Body, int Carries, int Scanned = 0, bool Counts = false, int Flag = -1>
+inline constexpr bool is_loop_of_kernel = [] {
   if constexpr (Body::step_count != 1 || Carries == 0) {
     return false;
   } else if constexpr (!Body::tables.steps[0].is_fused()) {
@@ -49,7 +51,7 @@ inline constexpr bool is_scan_of_kernel = [] {
     for (int i = 0; i < Carries; ++i)
       if (!program_detail::overwrites<Body>.may(i, i)) return false;
     using kernel = fused<typename Body::template code_of<Body::tables.steps[0].kernel>>;
-    return kernel::template may_run_iterations<scan_of_kernel<Body, Carries, Scanned, Counts>>();
+    return kernel::template may_run_iterations<loop_of_kernel<Body, Carries, Scanned, Counts, Flag>>();
   }
 }();
 
@@ -79,32 +81,32 @@ struct iterations_on_host {
   TENURE_INLINE void run(const memory_plan<Body>& of_body, const void* const* arguments, void* const* results, void* workspace) const {
     execute<Body>({{arguments, results, workspace, around.symbols}, around.on}, of_body, program_detail::no_commit{});
   }
-  template <class Body, int Carries, int Scanned, bool Counts>
-  static constexpr bool runs_in_lanes = is_scan_of_kernel<Body, Carries, Scanned, Counts>;
+  template <class Body, int Carries, int Scanned, bool Counts, int Flag>
+  static constexpr bool runs_in_lanes = is_loop_of_kernel<Body, Carries, Scanned, Counts, Flag>;
   /// Runs all iterations of a scan as one kernel. Returns false if a carry is too large. The pointers are those of the first iteration. `step` has the
   /// bytes from one iteration to the next: first for the scanned operands, then for the stacked results.
   template <class Body, int Carries, int Scanned, bool Counts>
   bool run_in_lanes(const void* const* arguments, void* const* results, const std::int64_t* step, program_detail::iterations& all) const {
     constexpr const bound_step& s = Body::tables.steps[0];
-    using kernel = fused<typename Body::template code_of<s.kernel>>;
     if (all.trip_count == 0) return false;
     for (int i = 0; i < Carries; ++i)
       if (program_detail::bytes_of_output<Body>(i, symbols()) > costs::carry_of_kernel_bytes) return false;
-    scan_of_kernel<Body, Carries, Scanned, Counts> loop{{}, all, Counts ? &all.now : nullptr};
-    const program_detail::call_memory memory{arguments, results, nullptr, symbols()};
-    void* pointer[s.binding_count + 1];
-    std::int64_t number[s.number_count + 1];
+    loop_of_kernel<Body, Carries, Scanned, Counts> loop{{}, all, Counts ? &all.now : nullptr};
     for (int a = 0; a < s.binding_count; ++a) {
       const program_detail::binding& b = Body::tables.bindings[s.first_binding + a];
-      pointer[a] = program_detail::pointer_of<Body>(memory, nullptr, b);
       if (b.buffer < 0 || loop.role(a) != in_loop::of_iteration) continue;
       const passes::buffer& of = Body::tables.buffers[b.buffer];
       const bool is_argument = of.where == passes::buffer::place::argument;
       if (!is_argument || of.index < Carries + Scanned) loop.step[a] = step[of.index - Carries + (is_argument ? 0 : Scanned)];
     }
-    for (int i = 0; i < s.number_count; ++i) number[i] = passes::value_of(Body::tables.numbers[s.first_number + i], symbols());
-    kernel::run_iterations({pointer, number, nullptr}, loop);
+    run_kernel_of<Body>(arguments, results, loop);
     return true;
+  }
+  /// Runs a while_loop as one kernel, until each element is done.
+  template <class Body, int Carries, int Flag>
+  void run_until_done(const void* const* arguments, void* const* results) const {
+    const loop_of_kernel<Body, Carries, 0, false, Flag> loop{{}, {0, false}, nullptr};
+    run_kernel_of<Body>(arguments, results, loop);
   }
   void copy(void* to, const void* from, std::int64_t bytes) const {
     if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));  // an empty array may have a null pointer, which memcpy must not get
@@ -112,6 +114,18 @@ struct iterations_on_host {
   bool flag(const void* at) const { return *static_cast<const bool*>(at); }
   std::int64_t number(const void* at) const { return *static_cast<const std::int64_t*>(at); }
   void write(void* at, std::int64_t number) const { *static_cast<std::int64_t*>(at) = number; }
+
+ private:
+  template <class Body, class Loop>
+  void run_kernel_of(const void* const* arguments, void* const* results, const Loop& loop) const {
+    constexpr const bound_step& s = Body::tables.steps[0];
+    const program_detail::call_memory memory{arguments, results, nullptr, symbols()};
+    void* pointer[s.binding_count + 1];
+    std::int64_t number[s.number_count + 1];
+    for (int a = 0; a < s.binding_count; ++a) pointer[a] = program_detail::pointer_of<Body>(memory, nullptr, Body::tables.bindings[s.first_binding + a]);
+    for (int i = 0; i < s.number_count; ++i) number[i] = passes::value_of(Body::tables.numbers[s.first_number + i], symbols());
+    fused<typename Body::template code_of<s.kernel>>::run_iterations({pointer, number, nullptr, around.on}, loop);
+  }
 };
 
 }  // namespace detail

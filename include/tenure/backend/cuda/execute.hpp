@@ -170,7 +170,7 @@ struct iterations_on_device {
   memory_plan<Body, Device> plan_of() const { return {extents, device.limits()}; }
   template <class... Body>
   static constexpr bool runs_in_registers() { return false; }
-  template <class Body, int, int, bool>
+  template <class Body, int, int, bool, int>
   static constexpr bool runs_in_lanes = false;
   template <class Body>
   void run(const memory_plan<Body, Device>& plan, const void* const* arguments, void* const* results, void* workspace) const {

@@ -105,7 +105,7 @@ class batching {
   /// x for the samples whose flag is true, else y.
   constexpr ops::value chosen(ir::node_id flags, ops::value x, ops::value y) const {
     const ops::value each = ops::broadcast_along({g_, flags}, x.node().shape, 0);
-    return ops::pointwise_value<ops::where>(each, x, y);
+    return x.type() == dtype::boolean ? ops::on_bool<ops::where>(each, x, y) : ops::pointwise_value<ops::where>(each, x, y);
   }
   constexpr ir::node_id both(ir::node_id mask, ir::node_id flags) const {
     return mask == ir::none ? flags : ops::pointwise_value<ops::logical_and>({g_, mask}, {g_, flags}, {}).id;
@@ -243,12 +243,14 @@ class batching {
   }
 
   /// If the trip count depends on the sample, the loop takes as many iterations as any sample needs. A sample whose iterations are over keeps its values.
-  /// Then a counter is one more carry or state: the trip counts of the samples, or the number of the iteration if the iterations go back.
+  /// Then a counter is one more carry or state: the trip counts of the samples, or the number of the iteration if the iterations go back. The last carry of a
+  /// while_loop is a flag for each sample, whether its iterations go on: an iteration computes the condition once, and a backend can run a few samples until
+  /// they are done, and then the next ones (until_done.hpp).
   constexpr values loop(const ir::control_flow& c, const values& operands, const flow& m) {
     using type = ir::port_group::type;
     const ir::port_list ports = g_.view().ports_of(c);
     const int own = c.own_operands();
-    const bool goes_back = c.is_linear_in_carries(), has_counter = m.condition && (goes_back || c.counts_iterations);
+    const bool goes_back = c.is_linear_in_carries(), has_counter = m.condition && (goes_back || c.counts_iterations), has_flags = m.condition && !goes_back;
     ids all;
     const auto add_operands = [&](bool of_values) {
       for (const ir::port_group& p : ports)
@@ -263,36 +265,43 @@ class batching {
     add_operands(true);
     const std::int16_t counter_shape = has_counter ? g_.intern(goes_back ? extents{} : call({}).batch_of({})) : std::int16_t{0};
     if (has_counter) all.push_back(g_.constant(dtype::int64, counter_shape, 0));
+    if (has_flags) all.push_back(both(mask_, goes_on_after(c, operands, operands, m)));
     add_operands(false);
     ir::control_flow made = c;
     made.counts_iterations = c.counts_iterations && !has_counter;
     (goes_back ? made.scanned : made.carries) += has_counter;
+    made.carries += has_flags;
     for (int b = 0, first_capture = own; b < c.body_count(); first_capture += c.captures[b++]) {
       const int before = all.size();
       writing w = start(c.bodies[b], c.own_inputs(b) + c.counts, m.inputs(b));
       if (has_counter) w.inputs.push_back(g_.body_input(dtype::int64, counter_shape));
       ir::node_id goes_on = ir::none;
-      if (m.condition && goes_back) {
+      if (has_flags) {
+        w.inputs.push_back(goes_on = g_.body_input(dtype::boolean, g_.intern(call({}).batch_of({}))));
+      } else if (m.condition && goes_back) {
         goes_on = ops::pointwise_value<ops::less>({g_, over({w.inputs.back(), false})}, {g_, operands[own - 1].id}, {}).id;
-      } else if (m.condition && b == 1) {
-        values given = w.given;
-        for (int j = 0; j < c.captures[0]; ++j) given.push_back(operands[own + j]);
-        goes_on = outputs(c.bodies[0], given)[0].id;
       }
       for (int j = 0; j < c.captures[b]; ++j) w.given.push_back(operands[first_capture + j]);
-      batching body(g_, samples_, goes_on != ir::none ? both(mask_, goes_on) : mask_);
-      const values found = body.outputs(c.bodies[b], w.given);
       ids out;
-      for (const ir::port_group& p : ports)
-        for (int i = 0; i < p.count && p.output[b] >= 0; ++i) {
-          const batch_value y = found[p.output[b] + i];
-          const bool is_mapped = !p.decides() && (p.result >= 0 ? m.results[p.result + i] : m.inputs(b)[p.input[b] + i]);
-          const ir::node_id next = is_mapped ? over(y) : p.decides() && y.is_mapped ? any(y.id) : y.id;
-          out.push_back(goes_on != ir::none ? chosen(goes_on, {g_, next}, {g_, w.inputs[p.input[b] + i]}).id : next);
+      if (has_flags && b == 0) {
+        out.push_back(any(goes_on));
+      } else {
+        values next;
+        const ir::node_id mask = goes_on == ir::none ? mask_ : has_flags ? goes_on : both(mask_, goes_on);
+        const values found = batching(g_, samples_, mask).outputs(c.bodies[b], w.given);
+        for (const ir::port_group& p : ports)
+          for (int i = 0; i < p.count && p.output[b] >= 0; ++i) {
+            const batch_value y = found[p.output[b] + i];
+            const bool is_mapped = !p.decides() && (p.result >= 0 ? m.results[p.result + i] : m.inputs(b)[p.input[b] + i]);
+            const ir::node_id all_samples = is_mapped ? over(y) : p.decides() && y.is_mapped ? any(y.id) : y.id;
+            out.push_back(goes_on != ir::none ? chosen(goes_on, {g_, all_samples}, {g_, w.inputs[p.input[b] + i]}).id : all_samples);
+            next.push_back({out.back(), is_mapped});
+          }
+        if (has_counter && b == (goes_back ? 0 : 1)) {
+          const ops::value counter(g_, w.inputs[c.own_inputs(b) + c.counts]);
+          out.push_back((counter + (goes_back ? counter.like(1) : ops::cast_to({g_, goes_on}, dtype::int64))).id);
         }
-      if (has_counter && b == (goes_back ? 0 : 1)) {
-        const ops::value counter(g_, w.inputs.back());
-        out.push_back((counter + (goes_back ? counter.like(1) : ops::cast_to({g_, goes_on}, dtype::int64))).id);
+        if (has_flags) out.push_back(both(goes_on_after(c, next, operands, m), goes_on));
       }
       made.bodies[b] = g_.outline(w.first, w.inputs, out, all);
       made.captures[b] = all.size() - before;
@@ -306,6 +315,13 @@ class batching {
         results.push_back({p.what == type::slice && is_mapped ? ops::moved_axis({g_, r}, 1, 0).id : r, is_mapped});
       }
     return results;
+  }
+  /// The flags of the samples whose iterations of a while_loop go on, by its condition for these carries.
+  constexpr ir::node_id goes_on_after(const ir::control_flow& c, const values& carries, const values& operands, const flow& m) {
+    values given;
+    for (int i = 0; i < c.carries; ++i) given.push_back(m.inputs(0)[i] ? batch_value{over(carries[i]), true} : carries[i]);
+    for (int j = 0; j < c.captures[0]; ++j) given.push_back(operands[c.own_operands() + j]);
+    return over(outputs(c.bodies[0], given)[0]);
   }
   /// The maximum trip count of all samples. It is 0 for no samples, although the maximum of no elements is the smallest integer.
   constexpr ops::value largest(ir::node_id trip_count) const {

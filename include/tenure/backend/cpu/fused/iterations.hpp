@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// All iterations of a loop whose body is one elementwise kernel. The loop over the elements is outside, the loop over the iterations is inside: a few
+// All iterations of a loop whose body is one elementwise kernel: a scan, or a while_loop with a flag for each element (passes/loops/until_done.hpp). The loop over the elements is outside, the loop over the iterations is inside: a few
 // packets of the carries stay in registers from the first iteration to the last. Otherwise each iteration would read and write the carries, and an
 // iteration with few elements would wait for the stores of the iteration before.
 // Law: each element is computed by the same instructions as in iterations that run one after the other.
@@ -16,7 +16,7 @@ enum class in_loop { fixed, of_iteration, carry_in, carry_out };
 template <class Code>
 struct fused : kernel_in_blocks<Code> {
   using base = kernel_in_blocks<Code>;
-  using typename base::element_state, typename base::kind, typename base::local_arguments, typename base::P, typename base::position, typename base::record;
+  using typename base::element_state, typename base::kind, typename base::local_arguments, typename base::M, typename base::P, typename base::position, typename base::record;
   using typename base::row_state, typename base::sums, typename base::transposition;
   using base::at, base::k, base::lanes, base::last, base::masks_are_free, base::number_count, base::of_one_fold, base::row_phase;
   template <part Part, int Pass = 0>
@@ -36,7 +36,7 @@ struct fused : kernel_in_blocks<Code> {
       const in_loop role = Loop::role(x.access);
       if (role != in_loop::carry_in && role != in_loop::carry_out) continue;
       const program_detail::decoded_access& a = k.access[x.access];
-      if (x.row || x.is_mask || a.counting || a.type != record::lane || a.stride[last] != 1) return false;
+      if (x.row || a.counting || (!x.is_mask && a.type != record::lane) || a.stride[last] != 1) return false;
       stored += role == in_loop::carry_out;
     }
     return stored == Loop::carries && row_work <= costs::row_work_of_iterations;
@@ -56,21 +56,39 @@ struct fused : kernel_in_blocks<Code> {
     return packets < 1 ? 1 : packets < costs::packets_of_iteration ? static_cast<int>(packets) : costs::packets_of_iteration;
   }
   static constexpr int packets_per_iteration = !is_dynamic(k.extent[last]) ? packets_for(k.extent[last]) : lanes > 1 ? costs::packets_of_iteration : 1;
+  /// Elements that are done wait for the others of their group, so it is small.
+  template <class Loop>
+  static constexpr int packets_of_group = Loop::flag >= 0 && packets_per_iteration > costs::packets_until_done ? costs::packets_until_done : packets_per_iteration;
+
+  /// The carries of one packet of elements: a packet or a mask of each.
+  template <class Loop>
+  struct carries {
+    P value[Loop::carries + 1];
+    M mask[Loop::carries + 1];
+
+    template <int C>
+    TENURE_INLINE void take(const carries& next) {
+      if constexpr (Loop::is_mask(C)) mask[C] = next.mask[C];
+      else value[C] = next.value[C];
+    }
+  };
 
   /// One instruction for one packet. Before the iterations (Prepares) only loads run whose values are the same in all iterations; in an iteration all other
   /// instructions run. A packet that is not Full has only the first n elements. If n is 0, it computes with element i, and stores nothing.
   template <class Loop, bool Full, bool Prepares, int I>
   static TENURE_LAYER void in_iteration(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& none,
-                                         const P* carried, P* next, std::int64_t i, int n) {
+                                         const carries<Loop>& carried, carries<Loop>& next, std::int64_t i, int n) {
     constexpr auto x = at(I);
     constexpr in_loop role = x.access >= 0 ? Loop::role(x.access) : in_loop::fixed;
     constexpr bool is_fixed = x.what == kind::load && role == in_loop::fixed;
     if constexpr (Prepares != is_fixed) {
       // This instruction runs in the other phase.
     } else if constexpr (role == in_loop::carry_in) {
-      e.value[I] = carried[Loop::carry(x.access)];
+      if constexpr (x.is_mask) e.mask[I] = carried.mask[Loop::carry(x.access)];
+      else e.value[I] = carried.value[Loop::carry(x.access)];
     } else if constexpr (role == in_loop::carry_out) {
-      next[Loop::carry(x.access)] = read<Code, held_in<Code>(x.in[0])>(r, e, x.in[0]);
+      if constexpr (x.is_mask) next.mask[Loop::carry(x.access)] = read<Code, held_in<Code>(x.in[0])>(r, e, x.in[0]);
+      else next.value[Loop::carry(x.access)] = read<Code, held_in<Code>(x.in[0])>(r, e, x.in[0]);
     } else if constexpr (Full || x.access < 0) {
       base::template element<0, at_choice::unknown, false, 0, I>(args, p, r, e, none, i, lanes);
     } else {
@@ -92,7 +110,7 @@ struct fused : kernel_in_blocks<Code> {
     row_state r;
     sums none;
     element_state e[ways];
-    P carried[ways][Loop::carries + 1], next[ways][Loop::carries + 1];
+    carries<Loop> carried[ways], next[ways];
     const auto elements_of = [&](int way) {
       const std::int64_t left = n - first - way * lanes;
       return is_full(way) || left > lanes ? lanes : left < 0 ? 0 : static_cast<int>(left);
@@ -121,10 +139,16 @@ struct fused : kernel_in_blocks<Code> {
     // Loads the initial carries, and stores the final ones.
     const auto move_one = [&]<bool Loads, int Way, int A>(std::bool_constant<Loads>, std::integral_constant<int, Way>, std::integral_constant<int, A>)
         __attribute__((always_inline)) {
-      P& packet = carried[Way][Loop::carry(A)];
+      constexpr bool is_mask = k.access[A].type == dtype::boolean;
+      P& packet = carried[Way].value[Loop::carry(A)];
+      M& mask = carried[Way].mask[Loop::carry(A)];
       const std::int64_t at = first_of(Way);
       const int there = elements_of(Way);
-      if (there == base::lanes) {
+      if constexpr (is_mask) {
+        if constexpr (!Loads) base::template store_mask<A>(args, p, mask, at, there);
+        else if (there == base::lanes) mask = base::template load_mask<A, false>(args, p, at, base::lanes);
+        else mask = base::template load_mask<A, true>(args, p, at, there > 0 ? there : 1);
+      } else if (there == base::lanes) {
         if constexpr (Loads) packet = base::template load<A, false, 0>(args, p, at, base::lanes);
         else base::template store<A, false>(args, p, packet, at, base::lanes);
       } else if constexpr (Loads) {
@@ -142,14 +166,12 @@ struct fused : kernel_in_blocks<Code> {
     move(std::true_type{}, all_accesses);
     if constexpr (!varies_by_row<Loop>()) row_phase(args, p, r, none, row_list{});
     for_all(std::true_type{});
-    auto all = loop.all;  // each group of packets runs all iterations
-    all.run([&]() __attribute__((always_inline)) {
-      if (loop.position != nullptr) *loop.position = all.now;
+    const auto iterate = [&]() __attribute__((always_inline)) {
       if constexpr (varies_by_row<Loop>()) row_phase(args, p, r, none, row_list{});
       for_all(std::false_type{});
       [&]<int... C>(std::integer_sequence<int, C...>) __attribute__((always_inline)) {  // not a loop: the packets stay in registers
         ([&]<int Way>(std::integral_constant<int, Way>) __attribute__((always_inline)) {
-          ((carried[Way][C] = next[Way][C]), ...);
+          (carried[Way].template take<C>(next[Way]), ...);
         }(std::integral_constant<int, W>{}), ...);
       }(std::make_integer_sequence<int, Loop::carries>{});
       [&]<int... A>(std::integer_sequence<int, A...>) __attribute__((always_inline)) {
@@ -157,21 +179,32 @@ struct fused : kernel_in_blocks<Code> {
           if constexpr (Loop::role(A) == in_loop::of_iteration) args.pointer[A] = static_cast<char*>(args.pointer[A]) + loop.step[A];
         }(), ...);
       }(all_accesses);
-    });
+    };
+    if constexpr (Loop::flag >= 0) {
+      while ((math::any<P>(carried[W].mask[Loop::flag]) || ...)) iterate();
+    } else {
+      auto all = loop.all;  // each group of packets runs all iterations
+      all.run([&]() __attribute__((always_inline)) {
+        if (loop.position != nullptr) *loop.position = all.now;
+        iterate();
+      });
+    }
     move(std::false_type{}, all_accesses);
   }
 
+  /// The elements first ... last - 1. `first` is a multiple of the elements of a group of packets, and so is `last`, unless it is the end of the row.
   template <class Loop>
-  [[gnu::noinline]] TENURE_FLATTEN static void run_iterations(const kernel_arguments& given, const Loop& loop) {
+  [[gnu::noinline]] TENURE_FLATTEN static void run_range_of_elements(const kernel_arguments& given, const Loop& loop, std::int64_t first, std::int64_t last_element) {
     local_arguments args;
     for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
     for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
-    constexpr int ways = packets_per_iteration, step = ways * lanes;
+    constexpr int ways = packets_of_group<Loop>, step = ways * lanes;
     constexpr std::int64_t extent = k.extent[last];
     const std::int64_t n = number_of(args, base::extent(last));
-    std::int64_t i = 0;
+    std::int64_t i = first;
     if constexpr (is_dynamic(extent) || extent >= step)
-      for (; i + step <= n; i += step) run_packets<Loop, step>(args, loop, i, n, std::make_integer_sequence<int, ways>{});
+      for (; i + step <= last_element; i += step) run_packets<Loop, step>(args, loop, i, n, std::make_integer_sequence<int, ways>{});
+    if (last_element < n) return;
     // The fewest packets that hold the remaining elements compute them (4 instead of 3 if the extent is dynamic). An empty packet takes as long as a full one.
     if constexpr (is_dynamic(extent)) {
       const auto rest = [&]<int Packets>(std::integral_constant<int, Packets>) __attribute__((always_inline)) {
@@ -186,8 +219,35 @@ struct fused : kernel_in_blocks<Code> {
         if (left > 0) rest(std::integral_constant<int, 1>{});
     } else if constexpr (extent % step != 0) {
       constexpr int left = static_cast<int>(extent % step);
-      run_packets<Loop, left>(args, loop, i, n, std::make_integer_sequence<int, packets_for(left)>{});
+      run_packets<Loop, left>(args, loop, i, n, std::make_integer_sequence<int, (left + lanes - 1) / lanes>{});
     }
+  }
+
+  template <class Loop>
+  static void run_iterations(const kernel_arguments& given, const Loop& loop) {
+    local_arguments args;
+    for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
+    const std::int64_t n = number_of(args, base::extent(last));
+    if constexpr (Loop::flag >= 0) {
+      // Each block of elements runs its own iterations, so threads do not wait for one another.
+      struct blocks {
+        const kernel_arguments& given;
+        const Loop& loop;
+        std::int64_t elements, n;
+
+        static void run(void* context, int b, int) {
+          const blocks& all = *static_cast<blocks*>(context);
+          const std::int64_t first = b * all.elements;
+          run_range_of_elements(all.given, all.loop, first, first + all.elements < all.n ? first + all.elements : all.n);
+        }
+      } all{given, loop, costs::elements_until_done, n};
+      if (n > all.elements && given.on != nullptr && given.on->gains_by(n * record::instructions)) {
+        const std::int64_t fewest = (n + costs::max_grid_blocks - 1) / costs::max_grid_blocks;
+        if (fewest > all.elements) all.elements = (fewest + costs::elements_until_done - 1) / costs::elements_until_done * costs::elements_until_done;
+        return given.on->run(static_cast<int>((n + all.elements - 1) / all.elements), &blocks::run, &all);
+      }
+    }
+    run_range_of_elements(given, loop, 0, n);
   }
 };
 
