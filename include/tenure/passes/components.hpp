@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Arrays of points, colours and complex numbers have a last axis of a few elements, shorter than a register. A kernel would run a loop of a few elements for
-// each row. This pass replaces such an array [..., 3] by its components, three arrays [...], where an operation sums over the short axis, or spreads or
-// assembles it. The rows of the kernels are then long. Kernels load and store the components of an array in memory together (transposed.hpp).
+// each row. This pass replaces such an array [..., 3] by its components, three arrays [...], where an operation sums over the short axis or spreads along it.
+// The rows of the kernels are then long. Kernels load and store the components of an array in memory together (transposed.hpp).
 // Law: components keeps infinities and NaN in their places, and keeps values up to rounding.
 // Cost: a node for each component of each array of a region.
 #pragma once
@@ -29,9 +29,10 @@ class component_splitter {
     bool any = false;
     for (node_id id = 0; id < g_.count; ++id) {
       const ir::node& n = g_[id];
-      const bool consumes = is_sum_of_components(id) || is_component(id);
-      if (consumes && region[n.in[0]] != none) gains[root(n.in[0])] = 1;
-      any = any || is_sum_of_components(id);
+      if (is_sum_of_components(id) && keeps_rows(id)) {
+        any = true;
+        if (region[n.in[0]] != none) gains[root(n.in[0])] = 1;
+      }
       if (!is_eligible(id)) continue;
       region[id] = id;
       for (int k = 0; k < n.arity; ++k) {
@@ -60,7 +61,7 @@ class component_splitter {
         for (std::int64_t k = 0; k < length(id); ++k) found.push_back(component(id, k));
         first_[id] = parts_.size();
         for (const node_id x : found) parts_.push_back(x);
-      } else if (is_sum_of_components(id)) {
+      } else if (is_sum_of_components(id) && (is_split_[n.in[0]] || keeps_rows(id))) {
         whole_[id] = sum_of_components(n);
       } else if (is_component(id) && is_split_[n.in[0]]) {
         whole_[id] = ops::reshape_to({out_, number(n.in[0], n.start)}, extents(g_.shapes[n.shape])).id;
@@ -105,6 +106,13 @@ class component_splitter {
     if (n.op != opcode::reduce || n.type == dtype::boolean || length(n.in[0]) == 0) return false;
     return ((n.attr >> last_axis(n.in[0])) & 1) != 0 && has_many_rows(n.in[0]);
   }
+  /// Whether a reduction keeps the axis before the last one. Otherwise both are one long row.
+  constexpr bool keeps_rows(node_id reduction) const {
+    const ir::node& n = g_[reduction];
+    int before = last_axis(n.in[0]) - 1;
+    while (before >= 0 && g_.shape_of(n.in[0])[before] == 1) --before;
+    return before >= 0 && ((n.attr >> before) & 1) == 0;
+  }
   /// A slice with one element of a short last axis.
   constexpr bool is_component(node_id id) const {
     const ir::node& n = g_[id];
@@ -141,20 +149,14 @@ class component_splitter {
       default: return ops::is_pointwise(n.op);
     }
   }
-  /// Whether a kernel over the array has short rows: the short axis does not become one loop with the axis before it.
+  /// Whether a kernel over the array has short rows: it repeats other axes than the last one. Where a short axis is only assembled from parts or cut into parts,
+  /// kernels store and load the parts in place.
   constexpr bool is_gain(node_id id) const {
     const ir::node& n = g_[id];
-    switch (n.op) {
-      case opcode::broadcast: {
-        const int from = axis_below_last(n);
-        const bool repeats_rows = from >= 0 && g_.shape_of(n.in[0])[from] != 1;
-        return has_elements(n.in[0]) && (!repeats_rows || length(id) <= costs::max_components_of_shared_row);
-      }
-      case opcode::slice:
-      case opcode::pad:
-      case opcode::concat: return n.attr == last_axis(id);
-      default: return false;
-    }
+    if (n.op != opcode::broadcast) return false;
+    const int from = axis_below_last(n);
+    const bool repeats_rows = from >= 0 && g_.shape_of(n.in[0])[from] != 1;
+    return has_elements(n.in[0]) && (!repeats_rows || length(id) <= costs::max_components_of_shared_row);
   }
   /// Whether the node is an array, and not one number.
   constexpr bool has_elements(node_id id) const {
