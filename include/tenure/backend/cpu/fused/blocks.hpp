@@ -15,7 +15,7 @@ struct kernel_in_blocks : loop_nest<Code> {
   using typename base::block_range, typename base::kind, typename base::local_arguments, typename base::position, typename base::record;
   using typename base::row_state, typename base::sums, typename base::T, typename base::whole;
   using base::add_totals, base::adds_rows, base::at, base::collected_numbers, base::count_of, base::cuts, base::gains_by_bypassing, base::is_cut, base::k;
-  using base::kept_rows, base::max_totals, base::may_bypass_caches, base::number_count, base::reduces_columns, base::row_phase, base::run_range;
+  using base::kept_rows, base::max_totals, base::may_bypass_caches, base::reduces_columns, base::row_phase, base::run_range;
   using base::sums_are_totals, base::total_count, base::write_totals;
   template <part Part, int Pass = 0>
   using those = typename base::template those<Part, Pass>;
@@ -216,9 +216,7 @@ struct kernel_in_blocks : loop_nest<Code> {
 
   /// The whole kernel.
   TENURE_FLATTEN static TENURE_INLINE void run(const kernel_arguments& given) {
-    local_arguments args;
-    for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
-    for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
+    local_arguments args(given);
     if constexpr (is_cut) {
       run_blocks(args, given);
     } else {

@@ -18,7 +18,7 @@ struct fused : kernel_in_blocks<Code> {
   using base = kernel_in_blocks<Code>;
   using typename base::element_state, typename base::kind, typename base::local_arguments, typename base::M, typename base::P, typename base::position, typename base::record;
   using typename base::row_state, typename base::sums, typename base::transposition;
-  using base::at, base::k, base::lanes, base::last, base::masks_are_free, base::number_count, base::of_one_fold, base::row_phase;
+  using base::at, base::k, base::lanes, base::last, base::masks_are_free, base::of_one_fold, base::row_phase;
   template <part Part, int Pass = 0>
   using those = typename base::template those<Part, Pass>;
 
@@ -195,9 +195,7 @@ struct fused : kernel_in_blocks<Code> {
   /// The elements first ... last - 1. `first` is a multiple of the elements of a group of packets, and so is `last`, unless it is the end of the row.
   template <class Loop>
   [[gnu::noinline]] TENURE_FLATTEN static void run_range_of_elements(const kernel_arguments& given, const Loop& loop, std::int64_t first, std::int64_t last_element) {
-    local_arguments args;
-    for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
-    for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
+    local_arguments args(given);
     constexpr int ways = packets_of_group<Loop>, step = ways * lanes;
     constexpr std::int64_t extent = k.extent[last];
     const std::int64_t n = number_of(args, base::extent(last));
@@ -225,8 +223,7 @@ struct fused : kernel_in_blocks<Code> {
 
   template <class Loop>
   static void run_iterations(const kernel_arguments& given, const Loop& loop) {
-    local_arguments args;
-    for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
+    const local_arguments args(given);
     const std::int64_t n = number_of(args, base::extent(last));
     if constexpr (Loop::flag >= 0) {
       // Each block of elements runs its own iterations, so threads do not wait for one another.
