@@ -136,7 +136,7 @@ void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index st
 
 /// C[Rows, 4] = or += A[Rows, k] B[k, 4], where rows of A and columns of B are contiguous. The last of `columns` columns stands in for missing ones.
 template <class T, index Rows>
-void tile_of_dots(index k, const T* a, index lda, const T* b, index ldb, T* c, index ldc, index columns, bool accumulate) {
+TENURE_INLINE void tile_of_dots(index k, const T* a, index lda, const T* b, index ldb, T* c, index ldc, index columns, bool accumulate) {
   using packet = packet_of<T, max_lanes<T>>;
   constexpr index lanes = max_lanes<T>;
   const index offset[4] = {0, columns > 1 ? ldb : 0, columns > 2 ? 2 * ldb : (columns - 1) * ldb, (columns - 1) * ldb};
@@ -175,6 +175,13 @@ void tile_of_dots(index k, const T* a, index lda, const T* b, index ldb, T* c, i
   }
 }
 
+/// C[Rows, n] = or += A[Rows, k] B[k, n], four columns at a time.
+template <class T, index Rows>
+void panel_of_dots(index n, index k, const T* a, index lda, const T* b, index ldb, T* c, index ldc, bool accumulate) {
+#pragma GCC unroll 1
+  for (index j = 0; j < n; j += 4) tile_of_dots<T, Rows>(k, a, lda, b + j * ldb, ldb, c + j, ldc, n - j < 4 ? n - j : 4, accumulate);
+}
+
 /// C = or += A B for few rows, where rows of A and columns of B are contiguous: in parts of k, and for some columns of B that stay in the L1 cache.
 template <class T>
 [[gnu::noinline]] void matmul_of_few_rows(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {
@@ -184,10 +191,9 @@ template <class T>
     for (index l = 0; l < k; l += part)
       for (index i = 0, height; i < m; i += height) {
         height = ceil_div(m - i, ceil_div(m - i, rows));
-        const auto tile = height == 1 ? tile_of_dots<T, 1> : height == 2 ? tile_of_dots<T, 2> : height == rows ? tile_of_dots<T, rows> : tile_of_dots<T, rows - 1>;
-        for (index j = first, end = n - first < wide ? n : first + wide; j < end; j += 4)
-          tile(k - l < part ? k - l : part, a.data + i * a.row_stride + l, a.row_stride, b.data + l + j * b.col_stride, b.col_stride, c + i * ldc + j, ldc, end - j < 4 ? end - j : 4,
-               accumulate || l > 0);
+        const auto panel = height == 1 ? panel_of_dots<T, 1> : height == 2 ? panel_of_dots<T, 2> : height == rows ? panel_of_dots<T, rows> : panel_of_dots<T, rows - 1>;
+        panel(n - first < wide ? n - first : wide, k - l < part ? k - l : part, a.data + i * a.row_stride + l, a.row_stride, b.data + l + first * b.col_stride, b.col_stride,
+              c + i * ldc + first, ldc, accumulate || l > 0);
       }
 }
 
