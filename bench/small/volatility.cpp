@@ -4,6 +4,7 @@
 #include "small.hpp"
 
 #include <cmath>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -15,15 +16,17 @@ constexpr auto price = [](auto volatility, auto strike) {
   const auto d = (0.5 * square(volatility) - log(strike)) / volatility;
   return 0.5 * erfc(-0.7071067811865476 * d) - 0.5 * strike * erfc(0.7071067811865476 * (volatility - d));
 };
+/// The state has what is missed, so that an iteration computes one price.
 constexpr auto newton = [](auto wanted, auto strike) {
-  const auto missed = [=](auto volatility) { return price(volatility, strike) - wanted; };
-  const auto goes_on = [=](auto volatility) { return abs(missed(volatility)) > 1e-12; };
-  const auto next = [=](auto volatility) {
+  const auto goes_on = [](auto state) { return abs(std::get<1>(state)) > 1e-12; };
+  const auto next = [=](auto state) {
+    const auto [volatility, missed] = state;
     const auto d = (0.5 * square(volatility) - log(strike)) / volatility;
-    return volatility - missed(volatility) / (0.3989422804014327 * exp(-0.5 * square(d)));
+    const auto moved = volatility - missed / (0.3989422804014327 * exp(-0.5 * square(d)));
+    return std::tuple{moved, price(moved, strike) - wanted};
   };
   const auto first = sqrt(2.0 * abs(log(strike))) + 0.05;  // near the steepest price: no iteration goes too far
-  return tn::while_loop(goes_on, next, first);
+  return std::get<0>(tn::while_loop(goes_on, next, std::tuple{first, price(first, strike) - wanted}));
 };
 constexpr auto volatilities = tn::compile(tn::vmap(tn::root([](auto volatility, auto wanted, auto strike) { return price(volatility, strike) - wanted; }, newton)));
 
