@@ -48,22 +48,47 @@ TENURE_INLINE auto sums_of_groups(V x) {
   if constexpr (Lanes == 4) return x;
   else return sums_of_groups<T, Lanes / 2>(add_halves<halves<Lanes, Lanes / 4, false>>(x, x, std::make_integer_sequence<index, Lanes / 2>{}));
 }
+/// The sums of four packets, each in a group of lanes. The order of groups is the one that takes an instruction for each half.
+template <class T, index Lanes>
+TENURE_INLINE auto groups_of_sums(const packet_of<T, Lanes> (&sum)[4]) {
+  constexpr bool in_turn = Lanes * sizeof(T) == 32;
+  constexpr std::make_integer_sequence<index, Lanes> all{};
+  using first = halves<Lanes, Lanes, false>;
+  const auto x = add_halves<first>(sum[0], sum[in_turn ? 2 : 1], all), y = add_halves<first>(sum[in_turn ? 1 : 2], sum[3], all);
+  return add_halves<halves<Lanes, Lanes / 2, in_turn>>(x, y, all);
+}
 #endif
-/// Writes the sums of the lanes of four packets, which are added in halves. The order of groups is the one that takes an instruction for each half.
+/// Writes the sums of the lanes of four packets, which are added in halves.
 template <class T, index Lanes>
 TENURE_INLINE void store_sums_of_lanes(const packet_of<T, Lanes> (&sum)[4], T* to) {
 #if !TENURE_ONE_LANE && __has_builtin(__builtin_shufflevector)
   if constexpr (Lanes >= 4) {
-    constexpr bool in_turn = Lanes * sizeof(T) == 32;
-    constexpr std::make_integer_sequence<index, Lanes> all{};
-    using first = halves<Lanes, Lanes, false>;
-    const auto x = add_halves<first>(sum[0], sum[in_turn ? 2 : 1], all), y = add_halves<first>(sum[in_turn ? 1 : 2], sum[3], all);
-    const auto sums = sums_of_groups<T, Lanes>(add_halves<halves<Lanes, Lanes / 2, in_turn>>(x, y, all));
+    const auto sums = sums_of_groups<T, Lanes>(groups_of_sums<T, Lanes>(sum));
     std::memcpy(to, &sums, 4 * sizeof(T));
   } else
 #endif
 #pragma GCC unroll 8
     for (index r = 0; r < 4; ++r) to[r] = sum_lanes<T, Lanes>(sum[r]);
+}
+/// The same for some rows. Four rows of 16 lanes share the last two halves, which takes 34 shuffles in place of 44.
+template <class T, index Lanes, index Rows>
+TENURE_INLINE void store_sums_of_rows(const packet_of<T, Lanes> (&sum)[Rows][4], T* const (&to)[Rows]) {
+#if !TENURE_ONE_LANE && __has_builtin(__builtin_shufflevector)
+  if constexpr (Lanes == 16 && Rows == 4) {
+    constexpr std::make_integer_sequence<index, Lanes> all{};
+    const auto pair = [&](index r) __attribute__((always_inline)) {
+      return add_halves<halves<Lanes, 4, true>>(groups_of_sums<T, Lanes>(sum[r]), groups_of_sums<T, Lanes>(sum[r + 2]), all);
+    };
+    const auto sums = add_halves<halves<Lanes, 2, true>>(pair(0), pair(1), all);  // four rows of each column
+    const auto store = [&]<index R>(std::integral_constant<index, R>) __attribute__((always_inline)) {
+      const auto row = __builtin_shufflevector(sums, sums, R, R + 4, R + 8, R + 12);
+      std::memcpy(to[R], &row, 4 * sizeof(T));
+    };
+    store(std::integral_constant<index, 0>{}), store(std::integral_constant<index, 1>{}), store(std::integral_constant<index, 2>{}), store(std::integral_constant<index, 3>{});
+  } else
+#endif
+#pragma GCC unroll 8
+    for (index r = 0; r < Rows; ++r) store_sums_of_lanes<T, Lanes>(sum[r], to[r]);
 }
 
 /// The first n elements of a row that no plain load reads. A processor may prefetch only what plain loads read: where masked loads
@@ -163,16 +188,17 @@ TENURE_INLINE void tile_of_dots(index k, const T* a, index lda, const T* b, inde
 #pragma GCC unroll 1
   for (; k >= lanes; k -= lanes, a += lanes, b += lanes) add([](const T* from) __attribute__((always_inline)) { return packets::ploadu<packet>(from); });
   if (k > 0) add([k](const T* from) __attribute__((always_inline)) { return load_some<packet>(from, k); });
+  T value[Rows][4], *to[Rows];
+  const bool are_the_result = columns == 4 && !accumulate;
 #pragma GCC unroll 8
-  for (index r = 0; r < Rows; ++r) {
-    T value[4], *const to = c + r * ldc;
-    const bool are_the_result = columns == 4 && !accumulate;
-    store_sums_of_lanes<T, lanes>(sum[r], are_the_result ? to : value);
-    if (are_the_result) continue;
+  for (index r = 0; r < Rows; ++r) to[r] = are_the_result ? c + r * ldc : value[r];
+  store_sums_of_rows<T, lanes, Rows>(sum, to);
+  if (are_the_result) return;
+#pragma GCC unroll 8
+  for (index r = 0; r < Rows; ++r)
 #pragma GCC unroll 8
     for (index j = 0; j < 4; ++j)
-      if (j < columns) to[j] = accumulate ? to[j] + value[j] : value[j];
-  }
+      if (j < columns) c[r * ldc + j] = accumulate ? c[r * ldc + j] + value[r][j] : value[r][j];
 }
 
 /// C[Rows, n] = or += A[Rows, k] B[k, n], four columns at a time.
