@@ -212,12 +212,13 @@ void panel_of_dots(index n, index k, const T* a, index lda, const T* b, index ld
 template <class T>
 [[gnu::noinline]] void matmul_of_few_rows(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {
   constexpr index part = costs::dots_part_bytes / sizeof(T), rows = costs::rows_of_dots[many_registers];
+  static_assert(rows == 2 || rows == 4);
   const index wide = costs::dots_columns_bytes / static_cast<index>(sizeof(T)) / (k < part ? k : part) / 4 * 4;
   for (index first = 0; first < n; first += wide)
     for (index l = 0; l < k; l += part)
       for (index i = 0, height; i < m; i += height) {
         height = ceil_div(m - i, ceil_div(m - i, rows));
-        const auto panel = height == 1 ? panel_of_dots<T, 1> : height == 2 ? panel_of_dots<T, 2> : height == rows ? panel_of_dots<T, rows> : panel_of_dots<T, rows - 1>;
+        const auto panel = height == rows ? panel_of_dots<T, rows> : height == rows - 1 ? panel_of_dots<T, rows - 1> : panel_of_dots<T, rows / 2>;
         panel(n - first < wide ? n - first : wide, k - l < part ? k - l : part, a.data + i * a.row_stride + l, a.row_stride, b.data + l + first * b.col_stride, b.col_stride,
               c + i * ldc + first, ldc, accumulate || l > 0);
       }
