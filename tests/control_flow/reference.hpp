@@ -51,7 +51,9 @@ inline std::vector<tn::reference::array> same_after_passes(const tn::ir::builder
   const tn::ir::builder taken = tn::passes::merge_loops(unrolled.view()), fewer = tn::passes::dead_code(taken.view());
   const tn::ir::builder lean = tn::passes::hoist(fewer.view());
   run("hoist", lean);
-  const tn::ir::builder live = tn::passes::dead_code(lean.view());
+  const tn::ir::builder hoisted = tn::passes::dead_code(lean.view()), in_place = tn::passes::strided_slices(hoisted.view(), true).run();
+  run("strided slices", in_place);
+  const tn::ir::builder live = tn::passes::dead_code(in_place.view());
   const tn::ir::builder smaller = tn::passes::algebra(live.view());
   const tn::ir::builder scalar = tn::passes::scalarize(tn::passes::dead_code(smaller.view()).view(), 2);
   const tn::ir::builder split = tn::passes::components(scalar.view(), 1);

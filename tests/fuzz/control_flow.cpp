@@ -11,6 +11,7 @@
 #include <tenure/passes/loops/merge_loops.hpp>
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/loops/hoist.hpp>
+#include <tenure/passes/loops/strided_slices.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/schedule.hpp>
 #include <tenure/passes/loops/trip_count_one.hpp>
@@ -116,6 +117,7 @@ ir::builder lean(std::uint64_t seed, const ir::graph_view& g, const std::vector<
 }
 
 int replaced = 0;  // graphs in which a loop gave way to its derived loop
+int strided = 0;   // graphs with a scan that reads slices of a view
 int unrolled = 0;  // graphs with a scan of one iteration
 // Law: trip_count_one keeps the meaning, and leaves no scan of one iteration outside bodies.
 // Law: merge_loops keeps the meaning, and a loop that it replaces has no results left.
@@ -131,7 +133,12 @@ void require_same_after_passes(std::uint64_t seed, const ir::graph_view& g, cons
   const results merged_values = reference_of(seed, rest.view(), arguments);
   if (const std::string wrong = exact_difference(wanted, merged_values); !wrong.empty()) FAIL(report(seed, "merge_loops", wrong, g, rest.view()));
   const ir::builder less = lean(seed, rest.view(), arguments, merged_values);
-  const ir::builder needed = passes::dead_code(less.view()), smaller = passes::algebra(needed.view());
+  const ir::builder hoisted = passes::dead_code(less.view()), in_place = passes::strided_slices(hoisted.view(), true).run();
+  require_valid(seed, "strided_slices", in_place.view());
+  if (const std::string wrong = exact_difference(merged_values, reference_of(seed, in_place.view(), arguments)); !wrong.empty())
+    FAIL(report(seed, "strided_slices", wrong, hoisted.view(), in_place.view()));
+  strided += passes::strided_slices::finds(hoisted.view(), true);
+  const ir::builder needed = passes::dead_code(in_place.view()), smaller = passes::algebra(needed.view());
   const ir::builder joined = passes::join(passes::dead_code(smaller.view()).view());
   const ir::builder merged = passes::cse(joined.view()), whole = passes::materialize(merged.view()), last = passes::recompute(whole.view());
   require_valid(seed, "the passes", last.view());
@@ -166,6 +173,7 @@ TEST_CASE("Law: the passes keep the meaning of graphs with loops and branches") 
   }
   CHECK(tried > static_cast<int>(graphs / 4));
   CHECK(unrolled > 0);
+  CHECK(strided > 0);
   CHECK(leaner > static_cast<int>(graphs / 20));
   require_each(found, {});
 }

@@ -48,10 +48,10 @@ constexpr int builder::outline(node_id first, const array<node_id>& inputs, cons
     if (!x.is_checked && !x.if_read) mark(x.indices);
   mark_needed(nodes, end, is_live, first);
   const auto put = [&](node n) { return body_nodes_.push_back(n) - b.first_node; };
-  const auto put_input = [&](node_id id) {
-    return put({.op = opcode::input, .type = nodes[id].type, .shape = nodes[id].shape, .attr = b.input_count++});
+  const auto put_input = [&](node_id id, std::int64_t step = 1) {
+    return put({.op = opcode::input, .type = nodes[id].type, .shape = nodes[id].shape, .attr = b.input_count++, .step = step});
   };
-  for (const node_id id : inputs) local_of[id - first] = put_input(id);
+  for (const node_id id : inputs) local_of[id - first] = put_input(id, nodes[id].op == opcode::input ? nodes[id].step : 1);
   const int first_captured = captured.size(), own = b.input_count;
   const auto find = [&](node_id id) {
     for (int i = first_captured; i < captured.size(); ++i)

@@ -192,6 +192,10 @@ class builder : public symbol_table {
 
   /// An input of a body that is being written. outline() numbers it.
   constexpr node_id body_input(dtype type, std::int16_t shape) { return append({.op = opcode::input, .type = type, .shape = shape}); }
+  /// An input that moves along an axis of its operand.
+  constexpr node_id body_input(dtype type, std::int16_t shape, int moving_axis) {
+    return append({.op = opcode::input, .type = type, .shape = shape, .step = -1 - moving_axis});
+  }
   /// Replaces a node of a body that is being written by an input of the body.
   constexpr void become_body_input(node_id id) { nodes_[id] = {.op = opcode::input, .type = nodes_[id].type, .shape = nodes_[id].shape}; }
 

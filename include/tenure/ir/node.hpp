@@ -18,7 +18,7 @@ inline constexpr int max_operands = 4;
 /// The operations. Codes before `pointwise` are structural. The comment beside each gives the meaning of `attr`, `start` and `step`. A
 /// code from `pointwise` on is `pointwise` plus a position in the registry of pointwise operations (ops/registry.hpp).
 enum class opcode : std::uint8_t {
-  input,      // attr: argument index; start: 1 if the strides of the argument are known only at run time
+  input,      // attr: argument index; start: 1 if the strides of the argument are known only at run time; step: see moving_axis()
   constant,   // attr: for floating types the bits of a double, else the integer; all elements have this value; takes no memory
   iota,       // attr: the axis along which the values are 0, 1, 2, ...
   extent,     // attr: an extent; its number is the value, so a run-time extent can be used as a scalar; takes no memory
@@ -81,6 +81,10 @@ struct node {
            a.in[2] == b.in[2] && (a.arity < 4 || a.in[3] == b.in[3]) && a.attr == b.attr && a.start == b.start && a.step == b.step;
   }
 };
+
+/// The axis along which an input of the body of a scan moves, or -1. Then the body sees the whole operand, in iteration i from element i of this axis on,
+/// and reads only element 0 of the axis.
+constexpr int moving_axis(const node& input) { return static_cast<int>(input.step < 0 ? -1 - input.step : -1); }
 
 /// Packs axes into an attr, four bits for each.
 constexpr std::int64_t pack_axis(std::int64_t packed, int i, int axis) {

@@ -29,6 +29,8 @@ struct body_sizes {
     passes::symbolic_size elements{1, 0};
     std::int64_t bytes = 0;  // of an element
     dtype type = dtype::float32;
+    passes::symbolic_size step{1, 0};  // of an input: the elements from iteration to iteration, if it is scanned
+    bool moves = false;  // ir::moving_axis()
   };
   size input[Body::value.input_count + 1] = {}, output[Body::value.output_count + 1] = {};
 
@@ -40,7 +42,12 @@ struct body_sizes {
       return s;
     };
     for (int i = 0; i < g.count; ++i)
-      if (g[i].op == ir::opcode::input) input[g[i].attr] = size_of_node(i);
+      if (g[i].op == ir::opcode::input) {
+        size& s = input[g[i].attr] = size_of_node(i);
+        const int axis = ir::moving_axis(g[i]);
+        s.step = s.elements, s.moves = axis >= 0;
+        if (s.moves) s.step = passes::row_major(i, g.shape_of(i)).stride[axis];
+      }
     for (int i = 0; i < g.output_count; ++i) output[i] = size_of_node(g.outputs[i]);
   }
 };
@@ -51,6 +58,11 @@ inline constexpr body_sizes<Body> sizes_of_body{};
 template <class Body>
 constexpr std::int64_t bytes_of_input(int i, const std::int64_t* symbols) {
   return passes::value_of(sizes_of_body<Body>.input[i].elements, symbols) * sizes_of_body<Body>.input[i].bytes;
+}
+/// The number of bytes from iteration to iteration, if input i is scanned.
+template <class Body>
+constexpr std::int64_t step_of_input(int i, const std::int64_t* symbols) {
+  return passes::value_of(sizes_of_body<Body>.input[i].step, symbols) * sizes_of_body<Body>.input[i].bytes;
 }
 template <class Body>
 constexpr std::int64_t bytes_of_output(int i, const std::int64_t* symbols) {

@@ -30,7 +30,7 @@ void run_scan(const Machine& machine, const bound_step& s, void* const* pointer,
   iterations loop_over(trip_count, loop.reverse);
   std::int64_t step[scanned + stacked + 1] = {};  // the bytes from iteration to iteration: of each scanned operand, then of each stacked result
   for_each_number<scanned, in_registers>([&](auto i) {
-    const std::int64_t bytes = bytes_of_input<body>(carries + i, machine.symbols());
+    const std::int64_t bytes = step_of_input<body>(carries + i, machine.symbols());
     step[i] = loop_over.forward * bytes;
     call.argument[carries + i] = static_cast<const char*>(call.argument[carries + i]) + loop_over.now * bytes;
   });

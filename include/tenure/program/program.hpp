@@ -223,7 +223,7 @@ struct program {
 
  private:
   /// The passes of passes/loops/all.hpp. A body skips this stage: it was changed together with its loop.
-  static constexpr bool hoists = !traced.view().is_body && passes::needs_hoist(traced.view());
+  static constexpr bool hoists = !traced.view().is_body && passes::has_smaller_loops(traced.view());
   using hoisting_stage = std::conditional_t<hoists, program_detail::frozen_stage<ir::graph_with_bodies, hoisting>, as_written>;
   static constexpr auto& with_hoisting = hoisting_stage::value;
   /// Rewrites: algebra, scalarize, components, join.

@@ -89,8 +89,13 @@ struct iterations_on_host {
   bool run_in_lanes(const void* const* arguments, void* const* results, const std::int64_t* step, program_detail::iterations& all) const {
     constexpr const bound_step& s = Body::tables.steps[0];
     if (all.trip_count == 0) return false;
+    constexpr bool reads_columns = [] {  // an iteration over all elements would read a cache line for each number
+      bool any = false;
+      for (int i = Carries; i < Carries + Scanned; ++i) any = any || program_detail::sizes_of_body<Body>.input[i].moves;
+      return any;
+    }();
     for (int i = 0; i < Carries; ++i)
-      if (program_detail::bytes_of_output<Body>(i, symbols()) > costs::carry_of_kernel_bytes) return false;
+      if (!reads_columns && program_detail::bytes_of_output<Body>(i, symbols()) > costs::carry_of_kernel_bytes) return false;
     loop_of_kernel<Body, Carries, Scanned, Counts> loop{{}, all, Counts ? &all.now : nullptr};
     for (int a = 0; a < s.binding_count; ++a) {
       const program_detail::binding& b = Body::tables.bindings[s.first_binding + a];

@@ -151,9 +151,10 @@ inline constexpr int max_in_group = 8, min_cycles_of_group = 80, max_code_of_gro
 inline constexpr int long_chain = 200;
 /// The most packets of an iteration of a loop that runs as one kernel.
 inline constexpr int packets_of_iteration = 4;
-/// The same for a while_loop that iterates until each element is done, and the elements of a block of such a loop.
+/// The same for a while_loop that iterates until each element is done.
 inline constexpr int packets_until_done = 2;
-inline constexpr std::int64_t elements_until_done = 1024;
+/// The fewest elements of such a loop for each thread.
+inline constexpr std::int64_t elements_of_iterations = 1024;
 /// The rows that a kernel adds to the columns at a time, if it does nothing else and computes so little. Each packet of columns is then loaded and stored
 /// once for these rows, which takes as long as a few computations.
 inline constexpr int rows_added_at_once = 4, work_of_added_rows = 32;

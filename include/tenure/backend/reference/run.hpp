@@ -88,6 +88,18 @@ class interpreter : operations {
     for (std::int64_t i = 0; i < y.size(); ++i) copy_element(y, i, x, iteration * y.size() + i);
     return y;
   }
+  /// What an iteration sees of scanned operand x, which is input i of the body: a slice, or x from an element on. Elements behind the last are not read.
+  array of_iteration(const ir::graph_view& body, int i, const array& x, std::int64_t iteration) const {
+    int axis = -1;
+    for (ir::node_id id = 0; id < body.count; ++id)
+      if (body[id].op == ir::opcode::input && body[id].attr == i) axis = ir::moving_axis(body[id]);
+    if (axis < 0) return slice_of(x, iteration);
+    std::int64_t step = iteration;
+    for (int a = axis + 1; a < x.shape.rank; ++a) step *= x.shape[a];
+    array y(x.type, x.shape);
+    for (std::int64_t e = 0; e + step < x.size(); ++e) copy_element(y, e, x, e + step);
+    return y;
+  }
   void run_control_flow(ir::node_id id) {
     using kind = ir::control_flow::kind;
     const ir::control_flow& c = g_.control_flow_of(g_[id]);
@@ -139,7 +151,7 @@ class interpreter : operations {
         for (std::int64_t k = 0; k < trip_count; ++k) {
           const std::int64_t iteration = c.reverse ? trip_count - 1 - k : k;
           std::vector<array> inputs = carry;
-          for (int i = 0; i < c.scanned; ++i) inputs.push_back(slice_of(given[static_cast<std::size_t>(c.carries + i)], iteration));
+          for (int i = 0; i < c.scanned; ++i) inputs.push_back(of_iteration(body, c.carries + i, given[static_cast<std::size_t>(c.carries + i)], iteration));
           if (c.counts) inputs.emplace_back(extents{}, &iteration);
           const std::vector<array> outputs = run_body(id, c.bodies[0], with_captures(inputs, captures(0)));
           carry.assign(outputs.begin(), outputs.begin() + c.carries);

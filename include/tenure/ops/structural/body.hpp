@@ -28,11 +28,19 @@ struct control_flow : handing_on<ir::opcode::control_flow, 1, lowering::step, at
     c.expect(operands.size() == x.operands(), "another number of operands than the control-flow operation has", operands.size(), x.operands());
     for (int b = 0; b < 2; ++b) c.expect(x.bodies[b] < g.inner.count && (x.bodies[b] >= 0 || b >= x.body_count()), "no such body", x.bodies[b], g.inner.count);
     if (!c.found.ok()) return;
+    const auto moving_axis = [&](const ir::port_group& p, int i) {
+      const ir::graph_view body = g.body_at(x.bodies[0]);
+      for (int k = 0; k < body.count; ++k)
+        if (body[k].op == ir::opcode::input && body[k].attr == p.input[0] + i) return ir::moving_axis(body[k]);
+      return -1;
+    };
     const auto type_within = [&](const ir::port_group& p, int i) -> ir::port_type {
       if (p.what == type::flag || p.what == type::number) return {p.what == type::flag ? dtype::boolean : dtype::int64, {}};
       if (p.operand < 0) return ir::type_of_output(g.body_at(x.bodies[0]), p.output[0] + i);
       const extents s = g.shape_of(operands[p.operand + i]);
-      if (p.what == type::slice) c.extent_is(s[0], x.length);
+      const int axis = p.what == type::slice ? moving_axis(p, i) : -1;
+      if (p.what == type::slice) c.extent_is(s[axis < 0 ? 0 : axis], x.length);
+      if (axis >= 0) return {g[operands[p.operand + i]].type, s};
       return {g[operands[p.operand + i]].type, p.what == type::slice ? without_axes(s, 1) : s};
     };
     for (int i = x.carries; i < x.first_argument(); ++i) c.has_type(g, operands[i], {g[operands[i - x.carries]].type, g.shape_of(operands[i - x.carries])});

@@ -5,6 +5,7 @@
 
 #include <tenure/passes/loops/hoist.hpp>
 #include <tenure/passes/loops/merge_loops.hpp>
+#include <tenure/passes/loops/strided_slices.hpp>
 #include <tenure/passes/loops/trip_count_one.hpp>
 
 namespace TENURE_NAMESPACE::passes {
@@ -19,10 +20,14 @@ constexpr ir::builder fewer_loops(const ir::graph_view& g) {
   }
   return live;
 }
-/// fewer_loops(), and then smaller bodies.
+/// fewer_loops(), and then smaller bodies, which read slices in place.
 constexpr ir::builder smaller_loops(const ir::graph_view& g) {
   const ir::builder live = fewer_loops(g);
-  return hoist(live.view());
+  ir::builder hoisted = hoist(live.view());
+  const ir::builder needed = dead_code(hoisted.view());
+  if (!strided_slices::finds(needed.view())) return hoisted;  // a builder without new bodies would share those of `needed`
+  return strided_slices(needed.view()).run();
 }
+constexpr bool has_smaller_loops(const ir::graph_view& g) { return needs_hoist(g) || strided_slices::finds(g); }
 
 }  // namespace tenure::passes

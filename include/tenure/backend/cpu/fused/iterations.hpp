@@ -16,7 +16,7 @@ enum class in_loop { fixed, of_iteration, carry_in, carry_out };
 template <class Code>
 struct fused : kernel_in_blocks<Code> {
   using base = kernel_in_blocks<Code>;
-  using typename base::element_state, typename base::kind, typename base::local_arguments, typename base::M, typename base::P, typename base::position, typename base::record;
+  using typename base::element_state, typename base::kind, typename base::local_arguments, typename base::M, typename base::P, typename base::position, typename base::record, typename base::T;
   using typename base::row_state, typename base::sums, typename base::transposition;
   using base::at, base::k, base::lanes, base::last, base::masks_are_free, base::of_one_fold, base::row_phase;
   template <part Part, int Pass = 0>
@@ -73,11 +73,53 @@ struct fused : kernel_in_blocks<Code> {
     }
   };
 
+  /// The loads that read one number of each element in each iteration, with a stride from element to element: the elements are rows in memory, and the
+  /// iterations are numbers of a row. As many iterations as a packet has lanes are loaded at a time, and transposed in registers. Otherwise each iteration
+  /// would touch a cache line for each element, and rows of 256 numbers share too few sets of a cache.
+  template <class Loop>
+  struct column_loads {
+    int of[record::accesses + 1], count = 0;  // for each access: its position among them, or -1
+
+    constexpr column_loads() {
+      for (int& c : of) c = -1;
+      for (int i = 0; math::can_transpose<P> && i < record::instructions; ++i) {
+        const instruction& x = at(i);
+        if (x.what != kind::load || x.row || x.is_mask || Loop::role(x.access) != in_loop::of_iteration || of[x.access] >= 0) continue;
+        const program_detail::decoded_access& a = k.access[x.access];
+        if (!a.counting && a.type == record::lane && a.stride[last] != 1 && a.stride[last] != 0) of[x.access] = count++;
+      }
+    }
+  };
+  template <class Loop>
+  static constexpr column_loads<Loop> columns{};
+  template <int A>
+  static TENURE_INLINE std::int64_t stride_of_elements(const local_arguments& args) { return number_of(args, base::stride(A, last)); }
+  /// The numbers of these loads in the next iterations, by load, iteration, packet and lane.
+  template <class Loop, int Ways>
+  struct column_block {
+    alignas(64) T at[columns<Loop>.count + 1][columns<Loop>.count > 0 ? lanes : 1][Ways][lanes];
+    int now = lanes;
+
+    /// The numbers of packet `way` in `left` iterations. Its elements begin at `source`; there are n of them.
+    TENURE_INLINE void fill(int column, int way, const T* source, std::int64_t stride, std::int64_t step, std::int64_t left, int n) {
+      auto& to = at[column];
+      if (left >= lanes && n == lanes && (step == 1 || step == -1)) {
+        P rows[lanes];
+        for (int l = 0; l < lanes; ++l) rows[l] = math::load<P>(source + l * stride - (step < 0 ? lanes - 1 : 0));
+        math::transpose<P>(rows);
+        for (int i = 0; i < lanes; ++i) math::store<P>(to[step < 0 ? lanes - 1 - i : i][way], rows[i]);
+      } else {
+        for (int i = 0; i < lanes && i < left; ++i)
+          for (int l = 0; l < lanes; ++l) to[i][way][l] = source[(l < n ? l : 0) * stride + i * step];
+      }
+    }
+  };
+
   /// One instruction for one packet. Before the iterations (Prepares) only loads run whose values are the same in all iterations; in an iteration all other
   /// instructions run. A packet that is not Full has only the first n elements. If n is 0, it computes with element i, and stores nothing.
-  template <class Loop, bool Full, bool Prepares, int I>
+  template <class Loop, bool Full, bool Prepares, int I, class Block>
   static TENURE_LAYER void in_iteration(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& none,
-                                         const carries<Loop>& carried, carries<Loop>& next, std::int64_t i, int n) {
+                                         const carries<Loop>& carried, carries<Loop>& next, const Block& block, int way, std::int64_t i, int n) {
     constexpr auto x = at(I);
     constexpr in_loop role = x.access >= 0 ? Loop::role(x.access) : in_loop::fixed;
     constexpr bool is_fixed = x.what == kind::load && role == in_loop::fixed;
@@ -89,6 +131,8 @@ struct fused : kernel_in_blocks<Code> {
     } else if constexpr (role == in_loop::carry_out) {
       if constexpr (x.is_mask) next.mask[Loop::carry(x.access)] = read<Code, held_in<Code>(x.in[0])>(r, e, x.in[0]);
       else next.value[Loop::carry(x.access)] = read<Code, held_in<Code>(x.in[0])>(r, e, x.in[0]);
+    } else if constexpr (x.what == kind::load && !x.row && columns<Loop>.of[x.access < 0 ? record::accesses : x.access] >= 0) {
+      e.value[I] = math::load<P>(block.at[columns<Loop>.of[x.access]][block.now][way]);
     } else if constexpr (Full || x.access < 0) {
       base::template element<0, at_choice::unknown, false, 0, I>(args, p, r, e, none, i, lanes);
     } else {
@@ -111,6 +155,7 @@ struct fused : kernel_in_blocks<Code> {
     sums none;
     element_state e[ways];
     carries<Loop> carried[ways], next[ways];
+    column_block<Loop, ways> block;
     const auto elements_of = [&](int way) {
       const std::int64_t left = n - first - way * lanes;
       return is_full(way) || left > lanes ? lanes : left < 0 ? 0 : static_cast<int>(left);
@@ -118,7 +163,7 @@ struct fused : kernel_in_blocks<Code> {
     const auto first_of = [&](int way) { return elements_of(way) > 0 ? first + way * lanes : first; };
     const auto each_of = [&]<bool Prepares, int I, int... Way>(std::bool_constant<Prepares>, std::integral_constant<int, I>, std::integer_sequence<int, Way...>)
         __attribute__((always_inline)) {
-      (in_iteration<Loop, is_full(Way), Prepares, I>(args, p, r, e[Way], none, carried[Way], next[Way], first_of(Way), elements_of(Way)), ...);
+      (in_iteration<Loop, is_full(Way), Prepares, I>(args, p, r, e[Way], none, carried[Way], next[Way], block, Way, first_of(Way), elements_of(Way)), ...);
     };
     constexpr auto& list = base::template selection<part::elements>::list;
     const auto some = [&]<bool Prepares, int First, int... J>(std::bool_constant<Prepares> phase, std::integral_constant<int, First>,
@@ -166,7 +211,20 @@ struct fused : kernel_in_blocks<Code> {
     move(std::true_type{}, all_accesses);
     if constexpr (!varies_by_row<Loop>()) row_phase(args, p, r, none, row_list{});
     for_all(std::true_type{});
-    const auto iterate = [&]() __attribute__((always_inline)) {
+    const auto iterate = [&]([[maybe_unused]] std::int64_t left) __attribute__((always_inline)) {
+      if constexpr (columns<Loop>.count > 0)
+        if (block.now == lanes) {
+          const auto fill_one = [&]<int A>(std::integral_constant<int, A>) __attribute__((always_inline)) {
+            constexpr int column = columns<Loop>.of[A];
+            if constexpr (column >= 0) {
+              const T* const source = static_cast<const T*>(args.pointer[A]) + p.offset[A];
+              const std::int64_t stride = stride_of_elements<A>(args), step = loop.step[A] / static_cast<std::int64_t>(sizeof(T));
+              (block.fill(column, W, source + first_of(W) * stride, stride, step, left, elements_of(W) > 0 ? elements_of(W) : 1), ...);
+            }
+          };
+          [&]<int... A>(std::integer_sequence<int, A...>) __attribute__((always_inline)) { (fill_one(std::integral_constant<int, A>{}), ...); }(all_accesses);
+          block.now = 0;
+        }
       if constexpr (varies_by_row<Loop>()) row_phase(args, p, r, none, row_list{});
       for_all(std::false_type{});
       [&]<int... C>(std::integer_sequence<int, C...>) __attribute__((always_inline)) {  // not a loop: the packets stay in registers
@@ -179,14 +237,16 @@ struct fused : kernel_in_blocks<Code> {
           if constexpr (Loop::role(A) == in_loop::of_iteration) args.pointer[A] = static_cast<char*>(args.pointer[A]) + loop.step[A];
         }(), ...);
       }(all_accesses);
+      ++block.now;
     };
     if constexpr (Loop::flag >= 0) {
-      while ((math::any<P>(carried[W].mask[Loop::flag]) || ...)) iterate();
+      while ((math::any<P>(carried[W].mask[Loop::flag]) || ...)) iterate(0);
     } else {
       auto all = loop.all;  // each group of packets runs all iterations
+      std::int64_t left = all.trip_count;
       all.run([&]() __attribute__((always_inline)) {
         if (loop.position != nullptr) *loop.position = all.now;
-        iterate();
+        iterate(left--);
       });
     }
     move(std::false_type{}, all_accesses);
@@ -225,24 +285,23 @@ struct fused : kernel_in_blocks<Code> {
   static void run_iterations(const kernel_arguments& given, const Loop& loop) {
     const local_arguments args(given);
     const std::int64_t n = number_of(args, base::extent(last));
-    if constexpr (Loop::flag >= 0) {
-      // Each block of elements runs its own iterations, so threads do not wait for one another.
-      struct blocks {
-        const kernel_arguments& given;
-        const Loop& loop;
-        std::int64_t elements, n;
+    // Each block of elements runs its own iterations, so threads do not wait for one another. The number of the iteration has one place for all.
+    struct blocks {
+      const kernel_arguments& given;
+      const Loop& loop;
+      std::int64_t elements, n;
 
-        static void run(void* context, int b, int) {
-          const blocks& all = *static_cast<blocks*>(context);
-          const std::int64_t first = b * all.elements;
-          run_range_of_elements(all.given, all.loop, first, first + all.elements < all.n ? first + all.elements : all.n);
-        }
-      } all{given, loop, costs::elements_until_done, n};
-      if (n > all.elements && given.on != nullptr && given.on->gains_by(n * record::instructions)) {
-        const std::int64_t fewest = (n + costs::max_grid_blocks - 1) / costs::max_grid_blocks;
-        if (fewest > all.elements) all.elements = (fewest + costs::elements_until_done - 1) / costs::elements_until_done * costs::elements_until_done;
-        return given.on->run(static_cast<int>((n + all.elements - 1) / all.elements), &blocks::run, &all);
+      static void run(void* context, int b, int) {
+        const blocks& all = *static_cast<blocks*>(context);
+        const std::int64_t first = b * all.elements;
+        run_range_of_elements(all.given, all.loop, first, first + all.elements < all.n ? first + all.elements : all.n);
       }
+    } all{given, loop, costs::elements_of_iterations, n};
+    const std::int64_t work = n * record::instructions * (Loop::flag >= 0 ? 1 : loop.all.trip_count);
+    if (n > all.elements && loop.position == nullptr && given.on != nullptr && given.on->gains_by(work)) {
+      const std::int64_t most = all.elements * costs::max_grid_blocks;
+      all.elements *= (n + most - 1) / most;
+      return given.on->run(static_cast<int>((n + all.elements - 1) / all.elements), &blocks::run, &all);
     }
     run_range_of_elements(given, loop, 0, n);
   }
