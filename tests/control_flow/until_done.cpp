@@ -29,6 +29,16 @@ constexpr auto newton = [](auto x, auto tolerance) {
   const auto begin = x * 0 + 1;
   return tn::while_loop(is_next, iteration, std::tuple{begin, begin, begin * 0});
 };
+// The same, whose condition computes what the iteration needs: an iteration begins with it.
+constexpr auto by_residual = [](auto x) {
+  const auto missed = [=](auto z) { return exp(z) + z - x; };
+  const auto iteration = [=](const auto& s) { return std::tuple{std::get<0>(s) - missed(std::get<0>(s)) / (exp(std::get<0>(s)) + 1), std::get<1>(s) + 1}; };
+  return tn::while_loop([=](const auto& s) { return abs(missed(std::get<0>(s))) > 1e-6f && std::get<1>(s) < 40; }, iteration, std::tuple{x * 0 + 1, x * 0});
+};
+constexpr auto first_by_residual = [](auto x) { return std::get<0>(by_residual(x)); };
+constexpr auto guarded_by_residual = [](auto x) {
+  return tn::cond(x > 0, [](auto x) { return std::get<0>(by_residual(x)); }, [](auto x) { return x - 1; }, x);
+};
 // The square root by Heron's method: sums and quotients, which have the same bits in a packet and alone.
 constexpr auto heron = [](auto x) {
   const auto is_next = [=](const auto& state) { return std::get<0>(state) != std::get<1>(state) && std::get<2>(state) < 60; };
@@ -110,6 +120,8 @@ TEST_CASE("vmap of a while_loop over few numbers runs a few samples until they a
   CHECK(runs_until_done<decltype(many.function), vec<double>, double>());
   CHECK(runs_until_done<decltype(tn::vmap(value_of_root).function), vec<float>>());
   CHECK(runs_until_done<decltype(tn::vmap(halved).function), vec<double>>());
+  CHECK(runs_until_done<decltype(tn::vmap(by_residual).function), vec<double>>());
+  CHECK(runs_until_done<decltype(tn::vmap(guarded_by_residual).function), vec<float>>());
   // Shared by all elements: the loop of one array goes on for all of them.
   constexpr auto whole = [](auto x) { return tn::while_loop([](auto y) { return sum(y) < 100.0; }, [](auto y) { return y * 2; }, x); };
   CHECK(!runs_until_done<decltype(whole), vec<double>>());
@@ -124,6 +136,8 @@ TEST_CASE("vmap(while_loop) has the values of the calls for one sample, for any 
     same_samples("guarded", 0, guarded, numbers<double>(n));
     same_samples("nested", 0, nested, numbers<double>(n));
     same_samples("root", 1e-14, value_of_root, numbers<double>(n));
+    same_samples("by residual", 1e-10, by_residual, numbers<double>(n));
+    same_samples("guarded by residual", 1e-10, guarded_by_residual, numbers<double>(n));
     judged::agrees_with_reference("newton by the reference", many, numbers<double>(n), 1e-9);
   }
 }
@@ -137,6 +151,7 @@ TEST_CASE("a sample that is NaN, or whose iterations end at a bound, does not to
   same_samples("newton", 1e-14, newton, x, 1e-9);
   same_samples("newton without a tolerance: up to 40 iterations", 1e-12, newton, x, -1.0);
   same_samples("newton that is done at once", 0, newton, x, 2.0);
+  same_samples("by residual", 1e-10, by_residual, x);
 }
 
 TEST_CASE("gradients of vmap(root) and vmap(while_loop) are those of the samples") {
@@ -147,6 +162,8 @@ TEST_CASE("gradients of vmap(root) and vmap(while_loop) are those of the samples
   for (std::int64_t i = 0; i < 19; ++i) CHECK(sums(i) == Approx(tn::compile(slope)(tn::tensor<double, tn::shape<>>(x(i)))()).epsilon(1e-12));
   constexpr auto through = [](auto x) { return sum(std::get<1>(tn::vmap(nested)(x))); };
   judged::agrees_with_reference("reverse mode through the iterations", tn::grad(through).function, x);
+  judged::agrees_with_reference("reverse mode by residual", tn::grad([](auto x) { return sum(tn::vmap(first_by_residual)(x)); }).function, x);
+  judged::agrees_with_reference("vmap of reverse mode by residual", tn::vmap(tn::grad(first_by_residual)).function, x);
   judged::agrees_with_reference("vmap of reverse mode", tn::vmap(tn::grad([](auto x) { return std::get<1>(nested(x)); })).function, x);
 }
 
@@ -154,6 +171,7 @@ TEST_CASE("vmap of vmap of a while_loop") {
   tn::tensor<double, tn::shape<3, 11>> x;
   for (std::int64_t i = 0; i < 33; ++i) x.at(i / 11, i % 11) = numbers<double>(33)(i);
   judged::agrees_with_reference("nested vmap", tn::vmap(tn::vmap(halved)).function, x);
+  judged::agrees_with_reference("nested vmap by residual", tn::vmap(tn::vmap(by_residual)).function, x);
 }
 
 TEST_CASE("threads divide the samples of vmap(while_loop) and keep the bits") {

@@ -245,12 +245,14 @@ class batching {
   /// If the trip count depends on the sample, the loop takes as many iterations as any sample needs. A sample whose iterations are over keeps its values.
   /// Then a counter is one more carry or state: the trip counts of the samples, or the number of the iteration if the iterations go back. The last carry of a
   /// while_loop is a flag for each sample, whether its iterations go on: an iteration computes the condition once, and a backend can run a few samples until
-  /// they are done, and then the next ones (until_done.hpp).
+  /// they are done, and then the next ones (until_done.hpp). An iteration ends with the condition for its results. If the condition is
+  /// much of the work of an iteration, both are likely to compute the same values, so an iteration begins with it, and the last one of a sample changes nothing.
   constexpr values loop(const ir::control_flow& c, const values& operands, const flow& m) {
     using type = ir::port_group::type;
     const ir::port_list ports = g_.view().ports_of(c);
     const int own = c.own_operands();
     const bool goes_back = c.is_linear_in_carries(), has_counter = m.condition && (goes_back || c.counts_iterations), has_flags = m.condition && !goes_back;
+    const bool begins_with_condition = has_flags && 4 * slow_work(c.bodies[0]) >= slow_work(c.bodies[1]) && slow_work(c.bodies[0]) > 0;
     ids all;
     const auto add_operands = [&](bool of_values) {
       for (const ir::port_group& p : ports)
@@ -265,7 +267,7 @@ class batching {
     add_operands(true);
     const std::int16_t counter_shape = has_counter ? g_.intern(goes_back ? extents{} : call({}).batch_of({})) : std::int16_t{0};
     if (has_counter) all.push_back(g_.constant(dtype::int64, counter_shape, 0));
-    if (has_flags) all.push_back(both(mask_, goes_on_after(c, operands, operands, m)));
+    if (has_flags) all.push_back(begins_with_condition ? first_flags() : both(mask_, goes_on_after(c, operands, operands, m)));
     add_operands(false);
     ir::control_flow made = c;
     made.counts_iterations = c.counts_iterations && !has_counter;
@@ -287,6 +289,7 @@ class batching {
         out.push_back(any(goes_on));
       } else {
         values next;
+        if (begins_with_condition) goes_on = both(goes_on_after(c, w.given, operands, m), goes_on);
         const ir::node_id mask = goes_on == ir::none ? mask_ : has_flags ? goes_on : both(mask_, goes_on);
         const values found = batching(g_, samples_, mask).outputs(c.bodies[b], w.given);
         for (const ir::port_group& p : ports)
@@ -301,7 +304,7 @@ class batching {
           const ops::value counter(g_, w.inputs[c.own_inputs(b) + c.counts]);
           out.push_back((counter + (goes_back ? counter.like(1) : ops::cast_to({g_, goes_on}, dtype::int64))).id);
         }
-        if (has_flags) out.push_back(both(goes_on_after(c, next, operands, m), goes_on));
+        if (has_flags) out.push_back(begins_with_condition ? goes_on : both(goes_on_after(c, next, operands, m), goes_on));
       }
       made.bodies[b] = g_.outline(w.first, w.inputs, out, all);
       made.captures[b] = all.size() - before;
@@ -315,6 +318,21 @@ class batching {
         results.push_back({p.what == type::slice && is_mapped ? ops::moved_axis({g_, r}, 1, 0).id : r, is_mapped});
       }
     return results;
+  }
+  /// True for each sample whose results are used.
+  constexpr ir::node_id first_flags() const {
+    return mask_ != ir::none ? mask_ : g_.constant(dtype::boolean, g_.intern(call({}).batch_of({})), 1);
+  }
+  /// The cycles of the slow operations of a body, for one element of each.
+  constexpr int slow_work(int which) const {
+    const ir::graph_view body = g_.view().body_at(which);
+    int cycles = 0;
+    for (int i = 0; i < body.count; ++i) {
+      const ir::opcode op = body[i].op;
+      const ops::effort e = ops::is_pointwise(op) ? ops::effort_of(op) : ops::effort::function;
+      if (e != ops::effort::arithmetic && !is_source(op) && !is_view(op) && op != ir::opcode::tuple && op != ir::opcode::result && op != ir::opcode::cast) cycles += ops::latency_of(e);
+    }
+    return cycles;
   }
   /// The flags of the samples whose iterations of a while_loop go on, by its condition for these carries.
   constexpr ir::node_id goes_on_after(const ir::control_flow& c, const values& carries, const values& operands, const flow& m) {

@@ -40,9 +40,11 @@ constexpr bool keeps_done(const ir::graph_view& g, int flag, int i) {
   const ir::node_id next = without_copies(g, g.outputs[i]);
   const auto is = [&](ir::node_id id, ir::opcode op) { return g[without_copies(g, id)].op == op; };
   const auto operand = [&](ir::node_id id, int k) { return g[without_copies(g, id)].in[k]; };
-  const auto is_flag = [&](ir::node_id id) { return is_input(g, id, flag); };
-  const auto is_not_flag = [&](ir::node_id id) { return is(id, ops::code_of<ops::logical_not>()) && is_flag(operand(id, 0)); };
   constexpr ir::opcode both = ops::code_of<ops::logical_and>(), either = ops::code_of<ops::logical_or>();
+  const auto is_flag_itself = [&](ir::node_id id) { return is_input(g, id, flag); };
+  // The flag, or the flag and a condition that is false for more elements.
+  const auto is_flag = [&](ir::node_id id) { return is_flag_itself(id) || (is(id, both) && (is_flag_itself(operand(id, 0)) || is_flag_itself(operand(id, 1)))); };
+  const auto is_not_flag = [&](ir::node_id id) { return is(id, ops::code_of<ops::logical_not>()) && is_flag(operand(id, 0)); };
   const auto is_masked = [&](ir::node_id id) { return is(id, both) && (is_flag(operand(id, 0)) || is_flag(operand(id, 1))); };
   const auto is_rest = [&](ir::node_id id) { return is(id, both) && is_not_flag(operand(id, 0)) && is_input(g, operand(id, 1), i); };
   if (is_input(g, next, i)) return true;
