@@ -2,7 +2,7 @@
 // from() makes a tensor over foreign memory, and as_span() gives the memory of a tensor to other code. Law: both sides see the
 // same elements; const memory gives a read-only tensor; nothing is resized. The memory must outlive the tensor, except if the
 // tensor gets a deleter or a moved vector. Writes by the owner of the memory do not raise the version, and two tensors made over the
-// same memory count their versions apart: make one, and views of it. Cost: one block from the pool, no copy.
+// same memory count their versions apart: make one, and views of it. Cost: one block from the pool, 3 ns; no copy.
 #pragma once
 
 #include <array>
@@ -48,14 +48,20 @@ inline extents usable_strides(const extents& s, extents strides) {
   return strides;
 }
 
-/// Throws shape_error if no tensor has these extents, and ownership_error if a tensor cannot use this foreign memory: a null pointer, wrong
-/// alignment, a negative stride, strides that reach beyond any memory, or elements that overlap in writable memory.
-inline void check_foreign(const void* first, std::size_t alignment, const layout& l, bool is_written) {
-  checked_extents("from", l.shape);
-  if (first == nullptr && count(l.shape) > 0)
-    throw ownership_error(message("from") << "the pointer is null, and the shape " << l.shape << " has elements");
-  if (reinterpret_cast<std::uintptr_t>(first) % alignment != 0)
-    throw ownership_error("tenure: from: the memory is not aligned to its elements");
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_address(bool is_null, const extents& s) {
+  if (is_null) throw ownership_error(message("from") << "the pointer is null, and the shape " << s << " has elements");
+  throw ownership_error("tenure: from: the memory is not aligned to its elements");
+}
+/// Throws ownership_error if the pointer is null and the shape has elements, or if it is not aligned.
+template <class T>
+TENURE_INLINE void check_address(const T* first, const extents& s) {
+  const bool is_null = first == nullptr && count(s) > 0;
+  if (is_null || reinterpret_cast<std::uintptr_t>(first) % alignof(T) != 0) [[unlikely]] throw_address(is_null, s);
+}
+
+/// Throws ownership_error if a tensor cannot use foreign memory with these strides: one is negative, they reach beyond any memory, or elements overlap in
+/// writable memory.
+inline void check_strides(const layout& l, bool is_written) {
   for (int i = 0; i < l.shape.rank; ++i)
     if (l.shape[i] > 1 && l.strides[i] < 0)
       throw ownership_error(message("from") << "stride " << l.strides[i] << " of axis " << i << " is negative");
@@ -76,35 +82,60 @@ inline void check_foreign(const void* first, std::size_t alignment, const layout
 template <class T>
 T* address_in(const storage_handle& held, T* data) { return data != nullptr ? data : reinterpret_cast<T*>(held.get()); }
 
-/// Makes a tensor over foreign memory at `first`. After all checks `hold(first, bytes)` makes the block.
+/// The block of memory that somebody else frees.
+struct hold_nothing {
+  TENURE_INLINE storage_handle operator()(void* data, std::size_t bytes) const { return borrow_storage(data, bytes); }
+};
+constexpr std::size_t bytes_of_foreign(const extents& s, const extents& strides, std::size_t element_size) {
+  return count(s) == 0 ? 0 : static_cast<std::size_t>(reach_in_bytes({0, s, strides}, element_size));
+}
+/// Makes a tensor over foreign memory that was checked. `hold(first, bytes)` makes the block.
 template <class Shape, class T, class Hold>
-auto borrow(T* first, const extents& s, const extents& strides, Hold hold) {
+TENURE_INLINE auto borrow_checked(T* first, const extents& s, const extents& strides, std::size_t bytes, const Hold& hold) {
   using made = std::remove_const_t<T>;
+  auto* const data = const_cast<made*>(first);
+  storage_handle held = hold(static_cast<void*>(data), bytes);
+  made* const at = address_in(held, data);
+  return tensor_access::make<borrowed<T, Shape>>(std::move(held), at, s, strides);
+}
+
+/// Makes a tensor over foreign memory at `first`, with any strides.
+template <class Shape, class T, class Hold = hold_nothing>
+auto borrow(T* first, const extents& s, const extents& strides, const Hold& hold = {}) {
   if constexpr (!is_borrowable<T>()) {
-    return borrow<Shape>(static_cast<float*>(nullptr), s, strides, hold);  // a valid return type avoids errors after the message
+    return borrowed<float, Shape>();  // a valid return type avoids errors after the message
   } else {
-    check_foreign(first, alignof(T), {0, s, strides}, !std::is_const_v<T>);
-    const layout l{0, s, usable_strides(s, strides)};
-    auto* const data = const_cast<made*>(first);
-    const std::size_t bytes = count(s) == 0 ? 0 : static_cast<std::size_t>(reach_in_bytes(l, sizeof(T)));
-    storage_handle held = hold(static_cast<void*>(data), bytes);
-    made* const at = address_in(held, data);
-    return tensor_access::make<borrowed<T, Shape>>(std::move(held), at, s, l.strides);
+    checked_extents("from", s);
+    check_address(first, s);
+    check_strides({0, s, strides}, !std::is_const_v<T>);
+    const extents usable = usable_strides(s, strides);
+    return borrow_checked<Shape>(first, s, usable, bytes_of_foreign(s, usable, sizeof(T)), hold);
   }
 }
-template <class Shape, class T>
-auto borrow(T* first, const extents& s, const extents& strides) {
-  return borrow<Shape>(first, s, strides, [](void* data, std::size_t bytes) { return borrow_storage(data, bytes); });
+/// The same for row-major memory. If the extents are static, only the address is checked.
+template <class Shape, class T, class Hold = hold_nothing>
+auto borrow(T* first, const extents& given, const Hold& hold = {}) {
+  if constexpr (!is_borrowable<T>()) {
+    return borrowed<float, Shape>();
+  } else if constexpr (Shape::is_static && is_countable(Shape::value)) {
+    constexpr extents strides = row_major(Shape::value);
+    constexpr std::size_t bytes = bytes_of_foreign(Shape::value, strides, sizeof(T));
+    check_address(first, Shape::value);
+    return borrow_checked<Shape>(first, Shape::value, strides, bytes, hold);
+  } else {
+    checked_extents("from", given);
+    check_address(first, given);
+    const extents strides = row_major(given);
+    return borrow_checked<Shape>(first, given, strides, bytes_of_foreign(given, strides, sizeof(T)), hold);
+  }
 }
-template <class Shape, class T>
-auto borrow(T* first, const extents& s) { return borrow<Shape>(first, s, row_major(checked_extents("from", s))); }
 
 /// Makes a tensor over the memory of `owner` and moves the owner into the tensor's block. The memory has extents `s`, strides
 /// `strides` and element type T; `where(owner)` returns its address.
 template <class Shape, class T, class Owner, class Where>
 auto take_over(Owner&& owner, const extents& s, const extents& strides, Where where) {
   if constexpr (!is_borrowable<T>()) {
-    return borrow<Shape>(static_cast<float*>(nullptr), s);
+    return borrowed<float, Shape>();
   } else {
     storage_handle kept = keep_storage(std::move(owner), checked_bytes(s, sizeof(T)), where);
     T* const data = address_in(kept, static_cast<T*>(kept.data()));
@@ -121,17 +152,22 @@ std::span<T> elements_of(Vector& v) {
   else return {};
 }
 
+template <class Shape>
+decltype(auto) bound_shape([[maybe_unused]] const std::int64_t* n) {
+  if constexpr (Shape::is_static) return (Shape::value);
+  else return bind_extents(Shape::value, n);
+}
 // `given` holds one integer for each run-time extent and then, optionally, the deleter.
 template <class Shape, class T, std::size_t... I, class... Rest>
 auto borrow_given(T* first, std::index_sequence<I...>, std::tuple<Rest&...> given) {
   const std::int64_t n[sizeof...(I) + 1] = {static_cast<std::int64_t>(std::get<I>(given))..., 0};
-  const extents s = bind_extents(Shape::value, n);
+  const extents& s = bound_shape<Shape>(n);
   if constexpr (sizeof...(Rest) > sizeof...(I)) {
     auto& deleter = std::get<sizeof...(I)>(given);
     constexpr bool is_called = std::is_invocable_v<decltype(deleter)>;
     static_assert(is_called, "tenure: from: the deleter is called without an argument: let it capture the pointer");
     if constexpr (!is_called) return borrow<Shape>(first, s);
-    else return borrow<Shape>(first, s, row_major(checked_extents("from", s)), [&](void* data, std::size_t bytes) { return borrow_storage(data, bytes, std::move(deleter)); });
+    else return borrow<Shape>(first, s, [&](void* data, std::size_t bytes) { return borrow_storage(data, bytes, std::move(deleter)); });
   } else {
     return borrow<Shape>(first, s);
   }
