@@ -30,12 +30,11 @@ namespace detail {
 template <class X, class E>
 bool needs_temporary(const X& x, const E& e) {
   constexpr auto& overwrites = program_detail::overwrites_of<program<value_source<E>>, operand_count<E>>;
-  const layout target = tensor_access::layout_of(x);
   bool shares = false;
   int i = 0;
   for_each_operand(e, [&](const auto& operand) {
     if constexpr (is_captured<std::remove_cvref_t<decltype(operand)>>) {
-      const overlap o = overlap_of(tensor_access::fresh(x), target, operand.data, layout{0, operand.shape, operand.strides});
+      const overlap o = overlap_of_operands(tensor_access::fresh(x), x, operand.data, operand);
       if (o == overlap::partial || (o == overlap::same && !overwrites.may(i, 0))) shares = true;
     }
     ++i;
@@ -61,17 +60,21 @@ void write_current_value(X& x, const E& e, const char* call, bool may_become = f
   if constexpr (fits) {
     if (becomes || (x.is_contiguous() && !needs_temporary(x, e))) {
       using temporary = tensor<element_t<X>, typename E::shape_type, ownership::owning, role::constant, access::read_write, device_of_t<X>>;
+      constexpr bool is_same = std::is_same_v<shape_of_t<X>, typename E::shape_type> && shape_of_t<X>::is_static;
       temporary other = tensor_access::make<temporary>({}, nullptr, {}, {});
-      compute_into(e, [&](const extents& s) -> element_t<X>* {
-        if (!becomes && s == x.extents()) return tensor_access::fresh(x);
-        other = tensor_access::allocate<temporary>(s);
-        return tensor_access::fresh(other);
+      compute_into<int>(e, [&](const extents& s, void*& to) {
+        to = tensor_access::fresh(x);
+        if (!becomes && (is_same || s == x.extents())) return 0;
+        tensor_access::rebind(other, tensor_access::allocate<temporary>(s));
+        to = tensor_access::fresh(other);
+        return 0;
       }, [&] {
-        if (tensor_access::fresh(other) == nullptr) tensor_access::write(x, call);
+        if (!becomes && (is_same || tensor_access::fresh(other) == nullptr)) tensor_access::write(x, call);
       });
       if constexpr (is_fitting_owner)
         if (becomes) return tensor_access::rebind(x, X(std::move(other)));
-      if (tensor_access::fresh(other) != nullptr) copy_into(x, other, call);
+      if constexpr (!is_same)
+        if (tensor_access::fresh(other) != nullptr) copy_into(x, other, call);
       return;
     }
   }

@@ -30,6 +30,8 @@ class call_expression<F, std::tuple<Traced...>, Operand...> {
 template <class F, class Arguments, class... Operand>
 inline constexpr int operand_count<call_expression<F, Arguments, Operand...>> = sizeof...(Operand);
 template <class F, class Arguments, class... Operand>
+inline constexpr std::int64_t bytes_of_operands<call_expression<F, Arguments, Operand...>> = (std::int64_t{0} + ... + bytes_of_operands<Operand>);
+template <class F, class Arguments, class... Operand>
 inline constexpr int tracked_count<call_expression<F, Arguments, Operand...>> = (0 + ... + is_tracked_operand<Operand>);
 
 template <class F, class... Traced, class... Operand>
@@ -120,7 +122,7 @@ auto parts_as_operands(std::index_sequence<I...>, const X& x);
 /// The leaves of an argument, as operands.
 template <class X>
 auto leaves_as_operands(const X& x) {
-  if constexpr (any_tensor<X>) return std::tuple{to_operand<true, void, X>(x)};
+  if constexpr (any_tensor<X>) return std::tuple{captured_for<true, X>(x)};
   else if constexpr (scalar<X>) return std::tuple{number_operand<typename leaf_type<X>::element_type>{static_cast<typename leaf_type<X>::element_type>(x)}};
   else return parts_as_operands(part_indices<X>{}, x);
 }

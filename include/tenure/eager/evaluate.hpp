@@ -10,22 +10,24 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// Computes e in row-major order into the memory that `make(shape)` returns. `make` is called after all other checks. The caller checks the
-/// versions of the operands.
-template <class E, class Make, class BeforeWriting = program_detail::no_commit>
-void compute_into(const E& e, Make make, const BeforeWriting& before_writing = {}) {
+/// Computes e in row-major order into memory: `make(shape, memory)` sets `memory` and is called after all other checks. Returns what it returned. The caller
+/// checks the versions of the operands. The type is not deduced: g++ would compile the program before messages about shapes are due.
+template <class Result, class E, class Make, class BeforeWriting = program_detail::no_commit>
+Result compute_into(const E& e, const Make& make, const BeforeWriting& before_writing = {}) {
   if constexpr (is_evaluable<E>()) {
     using program_type = program<value_source<E>>;
     constexpr int n = operand_count<E>;
     leaf_argument arguments[n];
     const void* pointers[n];
     leaf_argument* at = arguments;
-    collect_operands(e, at);
+    copies_of_views<bytes_of_operands<E>> copies;
+    collect_operands(e, at, copies);
     [[maybe_unused]] const auto numbers = place_operand_numbers<device_of_t<E>>(e, arguments);
-    call_bound<program_type, device_of_t<E>>(arguments, n, pointers, [&](void** results, const std::int64_t* symbols) {
-      results[0] = make(output_extents<program_type>(0, symbols));
-      return 0;
+    return call_bound<program_type, device_of_t<E>>(arguments, n, pointers, [&](void** results, const std::int64_t* symbols) {
+      return make(output_extents<program_type>(0, symbols), results[0]);
     }, before_writing);
+  } else {
+    return Result();
   }
 }
 
@@ -33,9 +35,11 @@ template <class E>
 kept_element<typename E::element_type, device_of_t<E>> evaluate_item(later_phase, const E& e) {
   kept_element<typename E::element_type, device_of_t<E>> value;
   if constexpr (is_evaluable<E>()) check_versions(e, "eval");
-  compute_into(e, [&](const extents& s) {
-    if (count(s) != 1) throw shape_error(message("item") << "an expression of shape " << s << " does not have exactly one element");
-    return value.begin();
+  compute_into<int>(e, [&]([[maybe_unused]] const extents& s, void*& to) {
+    if constexpr (!E::shape_type::is_static)
+      if (count(s) != 1) throw shape_error(message("item") << "an expression of shape " << s << " does not have exactly one element");
+    to = value.begin();
+    return 0;
   });
   return value;
 }
@@ -56,13 +60,13 @@ extents extents_of(later_phase, const E& e) {
 template <class E>
 auto compute_constant(const E& e) {
   using result = tensor<typename E::element_type, typename E::shape_type, ownership::owning, role::constant, access::read_write, device_of_t<E>>;
-  result made = tensor_access::make<result>({}, nullptr, {}, {});
-  if constexpr (is_evaluable<E>())
-    compute_into(e, [&](const extents& s) {
-      made = tensor_access::allocate<result>(s);
-      return tensor_access::fresh(made);
+  if constexpr (!is_evaluable<E>()) return tensor_access::make<result>({}, nullptr, {}, {});
+  else
+    return compute_into<result>(e, [](const extents& s, void*& to) {
+      result made = tensor_access::allocate<result>(s);
+      to = tensor_access::fresh(made);
+      return made;
     });
-  return made;
 }
 /// Checks the versions, then returns compute_constant(e).
 template <class E>
@@ -80,10 +84,10 @@ X with_history(const Y& value, accumulator_handle accumulator) {
 /// The tensor with the value of e: a constant, or a node with the history of e.
 template <class E>
 auto evaluate(const E& e) {
-  auto value = evaluate_constant(e);
   if constexpr (!E::is_tracked) {
-    return value;
+    return evaluate_constant(e);
   } else {
+    const auto value = evaluate_constant(e);
     if (!is_recording()) return with_history<typename E::tensor_type>(value, unrecorded<E>(value.extents()));
     auto* const history = new expression_history<E>(e);
     accumulator_handle accumulator(history);
@@ -140,8 +144,15 @@ void take_over(X& x, Made made) {
 }
 
 template <class X, class E>
-void construct_from(later_phase, X& x, const E& e) {
-  if constexpr (is_constructible<X, E>()) take_over(x, evaluate(e));
+X constructed_from(later_phase, element_tag<X>, const E& e) {
+  constexpr bool fits = is_constructible<X, E>();
+  if constexpr (fits && std::is_same_v<X, typename E::tensor_type>) {
+    return evaluate(e);
+  } else {
+    X x = tensor_access::make<X>({}, nullptr, {}, {});
+    if constexpr (fits) take_over(x, evaluate(e));
+    return x;
+  }
 }
 
 template <class X>

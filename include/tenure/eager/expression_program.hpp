@@ -10,11 +10,23 @@
 
 namespace TENURE_NAMESPACE::detail {
 
+/// The bytes of the copy that an evaluation may make of an operand, a view with few static extents. Its program reads the view as a row-major array, as a call
+/// does (transform/row_major.hpp). -1: the operand owns its memory, or the program has its strides as run-time numbers.
+template <class X>
+inline constexpr std::int64_t bytes_of_operand = -1;
+template <class T, class S, bool Tracked, class Device>
+inline constexpr std::int64_t bytes_of_operand<captured<T, S, true, Tracked, Device>> = bytes_of_copy<T, S, Device>();
+
+template <class X>
+inline constexpr std::int64_t bytes_of_operands = bytes_of_operand<X> < 0 ? 0 : bytes_of_operand<X>;
+template <class Operation, class... Operand>
+inline constexpr std::int64_t bytes_of_operands<lazy<Operation, Operand...>> = (std::int64_t{0} + ... + bytes_of_operands<Operand>);
+
 template <class X>
 struct lowering {
   static constexpr auto lower(ir::builder& g, ir::array<ir::node_id>& tracked) {
     if constexpr (is_captured<X>) {
-      const auto x = new_input<typename X::element_type, typename X::shape_type>(g, X::is_strided);
+      const auto x = new_input<typename X::element_type, typename X::shape_type>(g, X::is_strided && bytes_of_operand<X> < 0);
       if constexpr (X::is_tracked) tracked.push_back(x.id);
       return x;
     } else {
@@ -119,12 +131,15 @@ struct inputs_read {
   }
 };
 
-void collect_operands(const auto& e, leaf_argument*& at) {
+/// Appends the operands of e. `copies` has memory for those that are read as row-major arrays.
+template <class E, class... Copies>
+TENURE_INLINE void collect_operands(const E& e, leaf_argument*& at, Copies&... copies) {
   for_each_operand(e, [&](const auto& x) {
     using X = std::remove_cvref_t<decltype(x)>;
     if constexpr (is_captured<X>) {
       if constexpr (X::devices != device_bit<cpu_device>) x.storage.note_use();
-      *at++ = {x.data, x.shape, x.strides};
+      if constexpr (sizeof...(Copies) > 0 && bytes_of_operand<X> >= 0) *at++ = {(copies.template read<typename X::shape_type>(x.data, x.strides()), ...), {}, {}};
+      else *at++ = {x.data, x.shape(), x.strides()};
     } else {
       *at++ = {&x.value, {}, {}};
     }

@@ -87,7 +87,7 @@ class saved_operands {
         const bool is_about_to_change = x.storage.get() == overwritten;
         if (reads.at[i] && (is_about_to_change || x.storage.is_exported())) {
           using T = typename std::remove_cvref_t<decltype(x)>::element_type;
-          const std::int64_t bytes = count(x.shape) == 0 ? 0 : reach_in_bytes({0, x.shape, x.strides}, sizeof(T));
+          const std::int64_t bytes = count(x.shape()) == 0 ? 0 : reach_in_bytes({0, x.shape(), x.strides()}, sizeof(T));
           int k = 0;
           while (k < count_made && !(made[k].from == x.data && made[k].bytes == bytes)) ++k;
           if (k == count_made) made[count_made++] = {x.data, bytes, copy_of_memory<Device>(x.data, bytes)};
@@ -173,7 +173,8 @@ class expression_history final : public gradient_accumulator {
     leaf_argument arguments[inputs];
     const void* pointers[inputs];
     leaf_argument* at = arguments;
-    collect_operands(operands_.expression(), at);
+    copies_of_views<bytes_of_operands<E>> copies;
+    collect_operands(operands_.expression(), at, copies);
     storage_handle cotangents[results];
     for (int i = 0; i < results; ++i) {
       if constexpr (is_accumulator) {
@@ -263,7 +264,8 @@ kept_element<typename E::element_type, device_of_t<E>> backward_scalar(later_pha
       leaf_argument arguments[n];
       const void* pointers[n];
       leaf_argument* at = arguments;
-      collect_operands(e, at);
+      copies_of_views<bytes_of_operands<E>> copies;
+      collect_operands(e, at, copies);
       accumulation accumulations[tracked];
       accumulation* to = accumulations;
       add_accumulations(e, to);

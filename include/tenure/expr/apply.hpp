@@ -26,6 +26,11 @@ struct tensor_traits<flag> {
 // The result of a failed call is an operand, so that the functions which take it are found. apply() gives it back without a second message.
 template <class X>
 inline constexpr bool is_operand = any_tensor<X> || expression<X> || traces<X> || is_after_error<X> || std::is_same_v<X, flag>;
+/// E is the type of a temporary expression, and X that of a tensor, an expression or a number.
+template <class E, class X>
+concept joins_temporary = !std::is_reference_v<E> && !std::is_const_v<E> && expression<E> && (any_tensor<X> || expression<X> || scalar<X>);
+template <class...>
+struct types_of {};
 // A std::array of numbers is a tree of scalars in a trace. The operators take it and print a message.
 template <class X>
 inline constexpr bool is_array_of_traced = false;
@@ -149,8 +154,14 @@ constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x
   }
 }
 
-template <class Operation, std::size_t... I, class... X>
-constexpr auto make_lazy(std::index_sequence<I...>, const X&... x);  // expr/lazy.hpp
+template <class Operation, class... X, std::size_t... I, class... Given>
+constexpr auto make_lazy(types_of<X...>, std::index_sequence<I...>, Given&&... x);  // expr/lazy.hpp
+
+/// Operation on a temporary expression, whose operands are moved, and on a tensor, an expression or a number.
+template <class Operation, class X, class Y>
+constexpr auto apply_moving(X&& x, Y&& y) {
+  return make_lazy<Operation>(types_of<std::remove_cvref_t<X>, std::remove_cvref_t<Y>>{}, std::index_sequence<0, 1>{}, static_cast<X&&>(x), static_cast<Y&&>(y));
+}
 
 /// x, converted to T if that is another type.
 template <class T, class From, class S>
@@ -213,7 +224,7 @@ constexpr auto apply(const X&... x) {
     ((g = g ? g : detail::graph_of(x)), ...);
     return detail::called<Operation, decltype(detail::lift_operand<Operation, X...>(*g, x))...>::trace(detail::lift_operand<Operation, X...>(*g, x)...);
   } else {
-    return detail::make_lazy<Operation>(std::index_sequence_for<X...>{}, x...);
+    return detail::make_lazy<Operation>(detail::types_of<X...>{}, std::index_sequence_for<X...>{}, x...);
   }
 }
 

@@ -14,6 +14,18 @@
 
 namespace TENURE_NAMESPACE {
 
+namespace detail {
+
+[[noreturn]] inline void throw_stale(const char* call) {
+  throw ownership_error(message(call) << "the tensor is a view of a node that was updated in place: take the view of the new node");
+}
+/// Throws if x is a view of a node whose history was replaced after the view was made.
+void check_current(const auto& x, const char* call) {
+  if (tensor_access::accumulator(x)->is_stale()) [[unlikely]] throw_stale(call);
+}
+
+}  // namespace detail
+
 /// A tensor as an operand: its memory, its version when the expression was made, and the accumulator of its cotangent.
 template <class T, class S, bool Strided, bool Tracked, class Device = cpu_device>
 struct captured {
@@ -26,9 +38,64 @@ struct captured {
   const T* data;
   detail::storage_handle storage;
   std::uint64_t version;
-  extents shape;
-  extents strides;
+  [[no_unique_address]] detail::stored_extents<S> kept_extents;
+  [[no_unique_address]] detail::stored_strides<Strided ? ownership::aliasing : ownership::owning, S::rank> kept_strides;
   [[no_unique_address]] detail::stored_accumulator<Tracked ? role::node : role::constant> accumulator;
+
+  /// x as it is now. An operand is made where it stays: a move would read two words at once that were written one by one, and wait for both writes.
+  template <any_tensor X>
+  constexpr explicit captured(const X& x)
+      : data(data_of(x)), storage(storage_of(x)), version(is_in_trace<X>() ? 0 : storage.version()), kept_extents(layout_of(x).shape),
+        kept_strides(layout_of(x).strides), accumulator(accumulator_of(x)) {}
+  /// The same operand without its accumulator.
+  constexpr captured(const captured& x)
+      : data(read_alone(x.data)), storage(x.storage), version(read_alone(x.version)), kept_extents(x.kept_extents), kept_strides(x.kept_strides), accumulator(x.accumulator) {}
+  constexpr captured(captured&& x) noexcept
+      : data(read_alone(x.data)), storage(std::move(x.storage)), version(read_alone(x.version)), kept_extents(x.kept_extents), kept_strides(x.kept_strides),
+        accumulator(std::move(x.accumulator)) {}
+  captured& operator=(const captured&) = default;
+  captured& operator=(captured&&) = default;
+  template <bool Other>
+    requires(Other && !Tracked)
+  explicit captured(const captured<T, S, Strided, Other, Device>& x)
+      : data(x.data), storage(x.storage), version(x.version), kept_extents(x.kept_extents), kept_strides(x.kept_strides) {}
+
+  constexpr tenure::extents shape() const { return kept_extents.get(); }
+  constexpr tenure::extents strides() const { return kept_strides.get(shape()); }
+
+ private:
+  template <class U>
+  static constexpr U read_alone(const U& x) {
+    if (std::is_constant_evaluated()) return x;
+    return __atomic_load_n(&x, __ATOMIC_RELAXED);
+  }
+  // In a trace x has no memory: it is the constant of a factory, or has no storage that is known, which constant_expression() refuses.
+  template <class X>
+  static constexpr bool is_in_trace() { return detail::may_be_constant<X> && std::is_constant_evaluated(); }
+  template <class X>
+  static constexpr bool is_unknown(const X& x) { return is_in_trace<X>() && !__builtin_constant_p(bool(detail::tensor_access::storage(x))); }
+
+  template <class X>
+  static constexpr const T* data_of(const X& x) {
+    if (is_in_trace<X>()) return nullptr;
+    const T* const first = detail::tensor_access::read(x, "expression");
+    if constexpr (requires_grad_v<X>) detail::check_current(x, "expression");
+    return first;
+  }
+  template <class X>
+  static constexpr detail::storage_handle storage_of(const X& x) {
+    if (is_unknown(x)) return {};
+    return detail::tensor_access::storage(x);
+  }
+  template <class X>
+  static TENURE_INLINE constexpr layout layout_of(const X& x) {
+    if (is_unknown(x)) return {0, S::value, {}};
+    return {0, x.extents(), x.strides()};
+  }
+  static constexpr auto accumulator_of([[maybe_unused]] const auto& x) {
+    if constexpr (Tracked) return detail::stored_accumulator<role::node>(detail::tensor_access::accumulator(x));
+    else return detail::stored_accumulator<role::constant>();
+  }
 };
 
 /// A plain number as an operand. The program reads it at run time, so one compiled program serves all values. It is a T in memory, and promotes as a
@@ -45,6 +112,8 @@ template <class Operation, class... Operand>
 class lazy;
 
 namespace detail {
+
+struct in_place_tag {};
 
 /// X is an expression, or a call of a compiled function: an operation with operands.
 template <class X>
@@ -94,54 +163,34 @@ struct kept_element<T, cpu_device> {
 [[noreturn]] inline void throw_freed() {
   throw ownership_error("tenure: backward: the graph was freed by an earlier backward(): pass tn::retain_graph to that one");
 }
-[[noreturn]] inline void throw_stale(const char* call) {
-  throw ownership_error(message(call) << "the tensor is a view of a node that was updated in place: take the view of the new node");
-}
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_no_room(const char* call, bool is_negative, std::uint64_t number, dtype type) {
   text found = message(call) << "the number ";
   if (is_negative) found << static_cast<std::int64_t>(number);
   else found << static_cast<std::int64_t>(number / 10) << static_cast<std::int64_t>(number % 10);  // beyond 2^63 too
   throw error(found << " does not fit in " << name_of(type));
 }
-/// Throws if x is a view of a node whose history was replaced after the view was made.
-void check_current(const auto& x, const char* call) {
-  if (tensor_access::accumulator(x)->is_stale()) [[unlikely]] throw_stale(call);
-}
-
 /// An operand or expression through which no gradient flows.
 template <class T, class S, bool Strided, bool Tracked, class Device>
-auto untracked(const captured<T, S, Strided, Tracked, Device>& x) {
-  return captured<T, S, Strided, false, Device>{x.data, x.storage, x.version, x.shape, x.strides, {}};
-}
+auto untracked(const captured<T, S, Strided, Tracked, Device>& x) { return captured<T, S, Strided, false, Device>(x); }
 template <class X>
 auto untracked(const X& x) {
   if constexpr (is_lazy<X>) return std::apply([](const auto&... part) { return lazy<typename X::operation, decltype(untracked(part))...>(untracked(part)...); }, x.operands());
   else return x;
 }
 
-/// The operand that an expression keeps for x. If no gradient reaches it (Reached is false), x is kept as a constant.
-template <bool Reached, class Operation, class... All, class X>
-constexpr auto to_operand(const X& x) {
-  if constexpr (is_lazy<X>) {
+/// The operand that an expression keeps for the tensor X. If no gradient reaches it (Reached is false), it is a constant.
+template <bool Reached, any_tensor X>
+using captured_for = captured<element_t<X>, shape_of_t<X>, ownership_of_v<X> != ownership::owning, requires_grad_v<X> && Reached, device_of_t<X>>;
+
+/// What the operand of an expression is made from: a tensor, an expression, or a number in its type.
+template <bool Reached, class Operation, class... All, class Given>
+constexpr decltype(auto) operand_source(Given&& x) {
+  using X = std::remove_cvref_t<Given>;
+  if constexpr (any_tensor<X>) {
+    return std::as_const(x);
+  } else if constexpr (is_lazy<X>) {
     if constexpr (is_tracked_operand<X> && !Reached) return untracked(x);
-    else return x;
-  } else if constexpr (any_tensor<X>) {
-    constexpr bool tracked = requires_grad_v<X> && Reached, strided = ownership_of_v<X> != ownership::owning;
-    using operand_type = captured<element_t<X>, shape_of_t<X>, strided, tracked, device_of_t<X>>;
-    if constexpr (may_be_constant<X>) {
-      if (std::is_constant_evaluated()) {  // no memory: the constant of a factory, or no storage, which constant_expression() refuses
-        if (!__builtin_constant_p(bool(tensor_access::storage(x)))) return operand_type{nullptr, {}, 0, shape_of_t<X>::value, {}, {}};
-        return operand_type{nullptr, tensor_access::storage(x), 0, x.extents(), {}, {}};
-      }
-    }
-    const auto* data = tensor_access::read(x, "expression");
-    const storage_handle& storage = tensor_access::storage(x);
-    if constexpr (requires_grad_v<X>) check_current(x, "expression");
-    if constexpr (tracked) {
-      return operand_type{data, storage, storage.version(), x.extents(), x.strides(), stored_accumulator<role::node>(tensor_access::accumulator(x))};
-    } else {
-      return operand_type{data, storage, storage.version(), x.extents(), x.strides(), {}};
-    }
+    else return static_cast<Given&&>(x);
   } else if constexpr (std::is_same_v<X, flag>) {
     return number_operand<bool>{x.value};
   } else {
@@ -151,12 +200,26 @@ constexpr auto to_operand(const X& x) {
     return number_operand<T, promoted>{number::convert<T>(x)};
   }
 }
+template <bool Reached, class Source>
+struct kept_operand { using type = Source; };
+template <bool Reached, any_tensor X>
+struct kept_operand<Reached, X> { using type = captured_for<Reached, X>; };
+template <bool Reached, class Operation, class X, class... All>
+using operand_for = typename kept_operand<Reached, std::remove_cvref_t<decltype(operand_source<Reached, Operation, All...>(std::declval<const X&>()))>>::type;
 
 /// Calls f with each captured tensor and number, in the order in which a program numbers them.
 template <class X, class F>
-void for_each_operand(X& x, F&& f) {
-  if constexpr (is_lazy<std::remove_const_t<X>>) std::apply([&](auto&... part) { (for_each_operand(part, f), ...); }, x.operands());
-  else f(x);
+TENURE_INLINE void for_each_operand(X& x, F&& f);
+template <std::size_t... I, class Parts, class F>
+TENURE_INLINE void for_each_operand_in(std::index_sequence<I...>, Parts& parts, F& f) { (for_each_operand(std::get<I>(parts), f), ...); }
+template <class X, class F>
+TENURE_INLINE void for_each_operand(X& x, F&& f) {
+  if constexpr (is_lazy<std::remove_const_t<X>>) {
+    auto& parts = x.operands();
+    for_each_operand_in(std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<decltype(parts)>>>{}, parts, f);
+  } else {
+    f(x);
+  }
 }
 
 template <class X>
@@ -168,9 +231,8 @@ inline constexpr int operand_count<lazy<Operation, Operand...>> = (0 + ... + ope
 
 template <class Operation, class... Operand>
 class lazy : public movement_members<lazy<Operation, Operand...>>, public reduction_members<lazy<Operation, Operand...>> {
-  using traced_result = std::remove_cvref_t<decltype(detail::called<Operation, detail::traced_operand<Operand>...>::trace(std::declval<detail::traced_operand<Operand>>()...))>;
-
  public:
+  using traced_result = std::remove_cvref_t<decltype(detail::called<Operation, detail::traced_operand<Operand>...>::trace(std::declval<detail::traced_operand<Operand>>()...))>;
   struct expression_tag {};
   using operation = Operation;
   using element_type = typename traced_result::element_type;
@@ -182,6 +244,9 @@ class lazy : public movement_members<lazy<Operation, Operand...>>, public reduct
   using tensor_type = tensor<element_type, shape_type, ownership::owning, is_tracked ? role::node : role::constant, access::read_write, device_type>;
 
   constexpr explicit lazy(Operand... x) : operands_(std::move(x)...) {}
+  /// Each operand is made from one of these.
+  template <class... Source>
+  constexpr explicit lazy(detail::in_place_tag, Source&&... x) : operands_(static_cast<Source&&>(x)...) {}
   // In constant evaluation, where an expression is a constant of a trace, g++ reads no mutable members of const objects.
   constexpr lazy(const lazy& x)
       : operands_(x.operands_), known_(std::is_constant_evaluated() ? kept() : x.known_), is_known_(!std::is_constant_evaluated() && x.is_known_),
@@ -332,15 +397,15 @@ constexpr void check_number([[maybe_unused]] const X& x) {
   }
 }
 
-template <class Operation, std::size_t... I, class... X>
-constexpr auto make_lazy(std::index_sequence<I...>, const X&... x) {
-  static_assert(!is_mixed((0u | ... | decltype(to_operand<false, Operation, X...>(x))::devices)), "tenure: expression: the operands are on different devices: move one with to()");
+template <class Operation, class... X, std::size_t... I, class... Given>
+constexpr auto make_lazy(types_of<X...>, std::index_sequence<I...>, Given&&... x) {
+  static_assert(!is_mixed((0u | ... | operand_for<false, Operation, X, X...>::devices)), "tenure: expression: the operands are on different devices: move one with to()");
   (check_number<Operation, X...>(x), ...);
   if constexpr ((is_tracked_source<X>() || ...)) {
-    using result = std::remove_cvref_t<decltype(called<Operation, traced_operand<decltype(to_operand<false, Operation, X...>(x))>...>::trace(std::declval<traced_operand<decltype(to_operand<false, Operation, X...>(x))>>()...))>;
-    return lazy<Operation, decltype(to_operand<gradient_reaches<Operation, result>(I), Operation, X...>(x))...>(to_operand<gradient_reaches<Operation, result>(I), Operation, X...>(x)...);
+    using result = typename lazy<Operation, operand_for<false, Operation, X, X...>...>::traced_result;
+    return lazy<Operation, operand_for<gradient_reaches<Operation, result>(I), Operation, X, X...>...>(in_place_tag{}, operand_source<gradient_reaches<Operation, result>(I), Operation, X...>(static_cast<Given&&>(x))...);
   } else {
-    return lazy<Operation, decltype(to_operand<false, Operation, X...>(x))...>(to_operand<false, Operation, X...>(x)...);
+    return lazy<Operation, operand_for<false, Operation, X, X...>...>(in_place_tag{}, operand_source<false, Operation, X...>(static_cast<Given&&>(x))...);
   }
 }
 

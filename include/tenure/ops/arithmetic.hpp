@@ -266,6 +266,21 @@ template <class X, class Y> requires some_operand<X, Y> constexpr auto operator-
 template <class X, class Y> requires some_operand<X, Y> constexpr auto operator*(const X& x, const Y& y) { return apply<ops::mul>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto operator/(const X& x, const Y& y) { return apply<ops::div>(x, y); }
 
+// A temporary expression is moved into a larger one: a copy would count its tensors once more on each level. These overloads take an lvalue and a number by
+// reference, which may be a bit-field.
+template <class E, class Y> requires detail::joins_temporary<E, Y> constexpr auto operator+(E&& x, const Y& y) { return detail::apply_moving<ops::add>(std::move(x), y); }
+template <class E, class Y> requires detail::joins_temporary<E, Y> constexpr auto operator-(E&& x, const Y& y) { return detail::apply_moving<ops::sub>(std::move(x), y); }
+template <class E, class Y> requires detail::joins_temporary<E, Y> constexpr auto operator*(E&& x, const Y& y) { return detail::apply_moving<ops::mul>(std::move(x), y); }
+template <class E, class Y> requires detail::joins_temporary<E, Y> constexpr auto operator/(E&& x, const Y& y) { return detail::apply_moving<ops::div>(std::move(x), y); }
+template <class X, class E> requires detail::joins_temporary<E, X> constexpr auto operator+(const X& x, E&& y) { return detail::apply_moving<ops::add>(x, std::move(y)); }
+template <class X, class E> requires detail::joins_temporary<E, X> constexpr auto operator-(const X& x, E&& y) { return detail::apply_moving<ops::sub>(x, std::move(y)); }
+template <class X, class E> requires detail::joins_temporary<E, X> constexpr auto operator*(const X& x, E&& y) { return detail::apply_moving<ops::mul>(x, std::move(y)); }
+template <class X, class E> requires detail::joins_temporary<E, X> constexpr auto operator/(const X& x, E&& y) { return detail::apply_moving<ops::div>(x, std::move(y)); }
+template <class E, class F> requires(detail::joins_temporary<E, F> && detail::joins_temporary<F, E>) constexpr auto operator+(E&& x, F&& y) { return detail::apply_moving<ops::add>(std::move(x), std::move(y)); }
+template <class E, class F> requires(detail::joins_temporary<E, F> && detail::joins_temporary<F, E>) constexpr auto operator-(E&& x, F&& y) { return detail::apply_moving<ops::sub>(std::move(x), std::move(y)); }
+template <class E, class F> requires(detail::joins_temporary<E, F> && detail::joins_temporary<F, E>) constexpr auto operator*(E&& x, F&& y) { return detail::apply_moving<ops::mul>(std::move(x), std::move(y)); }
+template <class E, class F> requires(detail::joins_temporary<E, F> && detail::joins_temporary<F, E>) constexpr auto operator/(E&& x, F&& y) { return detail::apply_moving<ops::div>(std::move(x), std::move(y)); }
+
 /// |x|. The element type stays. The gradient at 0 is 0, and NaN where x is NaN.
 template <operand X> constexpr auto abs(const X& x) { return apply<ops::abs>(x); }
 /// sign is -1, 0 or 1: 0 for +0 and -0, and NaN for NaN. round takes a half to the even neighbour. floor and round do not change integers. The

@@ -86,7 +86,7 @@ constexpr auto constant_of(ir::builder& g, const X& x) {
   if (!tensor_access::storage(x)) return zeros_after_error<T, shape_of_t<X>>(g);  // it was made from a traced value, and the compiler has printed a message
   return made_by_factory<T, shape_of_t<X>>(g, *static_cast<const constant_block*>(tensor_access::storage(x).get()), x.extents());
 }
-/// An expression of such tensors and of numbers, as nodes of the graph. to_operand() gives no storage to a tensor in memory.
+/// An expression of such tensors and of numbers, as nodes of the graph. An operand that is a tensor in memory has no storage there.
 template <class X>
 constexpr auto constant_expression(ir::builder& g, const X& x) {
   if constexpr (requires { typename X::operation; }) {
@@ -97,7 +97,7 @@ constexpr auto constant_expression(ir::builder& g, const X& x) {
     using T = typename X::element_type;
     using S = typename X::shape_type;
     if (!std::is_constant_evaluated() || !x.storage) return refused_constant<T, S>(g);
-    return made_by_factory<T, S>(g, *static_cast<const constant_block*>(x.storage.get()), x.shape);
+    return made_by_factory<T, S>(g, *static_cast<const constant_block*>(x.storage.get()), x.shape());
   }
 }
 

@@ -12,7 +12,7 @@ namespace TENURE_NAMESPACE::detail {
 // X is a type of tensor, E a type of expression, number or tensor, and Op an operation, such as ops::add. One
 // line is one function: the phase that defines it, its signature without later_phase, and a sentence.
 //
-//   eager/ construct_from(X& empty, const E& e)                  Computes e into new memory, which the empty tensor takes.
+//   eager/ constructed_from(element_tag<X>, const E& e) -> X     A tensor X with the value of e, in new memory.
 //   eager/ assign_from(X& x, const E& e)                         x = e: writes the value of e, and gives a node a new history.
 //   eager/ copy_from(X& x, const E& e)                           x.copy_(e) for an expression e and a constant x.
 //   eager/ copy_tracked(X&& x, const E& e) -> node               std::move(x).copy_(e) if the result is a node.

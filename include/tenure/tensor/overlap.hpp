@@ -75,23 +75,26 @@ class bounded_equation {
   std::int64_t divisor_[2 * max_rank + 1] = {};
 };
 
+/// Whether equal indices of two layouts have equal addresses, if the first elements have.
+TENURE_INLINE constexpr bool has_same_places(const layout& a, const layout& b) {
+  bool same = a.shape == b.shape;
+  for (int i = 0; same && i < a.shape.rank; ++i) same = a.shape[i] <= 1 || a.strides[i] == b.strides[i];
+  return same;
+}
+
 /// The overlap of two layouts with elements of the same size. The base address of b is `distance` elements after that of a.
 constexpr overlap overlap_at(std::int64_t distance, const layout& a, const layout& b) {
   if (count(a.shape) == 0 || count(b.shape) == 0) return overlap::none;
   std::int64_t rest = distance + b.offset - a.offset;
-  bool same = rest == 0 && a.shape == b.shape;
+  if (rest == 0 && has_same_places(a, b)) return overlap::same;
   bounded_equation equation;
   for (int i = 0; i < a.shape.rank; ++i)
-    if (a.shape[i] > 1) {
-      same = same && a.strides[i] == b.strides[i];
-      if (a.strides[i] != 0) equation.add(a.strides[i], a.shape[i] - 1);
-    }
+    if (a.shape[i] > 1 && a.strides[i] != 0) equation.add(a.strides[i], a.shape[i] - 1);
   for (int i = 0; i < b.shape.rank; ++i)
     if (b.shape[i] > 1 && b.strides[i] != 0) {
       equation.add(b.strides[i], b.shape[i] - 1);
       rest += b.strides[i] * (b.shape[i] - 1);
     }
-  if (same) return overlap::same;
   return equation.has_solution(rest) ? overlap::partial : overlap::none;
 }
 
@@ -120,18 +123,36 @@ constexpr bool has_distinct_elements(const layout& l) {
   return true;
 }
 
+/// Whether all elements of `a` lie before those of `b` or behind them.
 template <class T, class U>
-overlap overlap_of(const T* a, const layout& la, const U* b, const layout& lb) {
-  if (count(la.shape) == 0 || count(lb.shape) == 0) return overlap::none;
+TENURE_INLINE bool are_apart(const T* a, const layout& la, const U* b, const layout& lb) {
   const auto first_a = reinterpret_cast<std::intptr_t>(a + la.offset);
   const auto first_b = reinterpret_cast<std::intptr_t>(b + lb.offset);
-  const bool apart =
-      first_a + reach_in_bytes(la, sizeof(T)) <= first_b || first_b + reach_in_bytes(lb, sizeof(U)) <= first_a;
-  if (apart) return overlap::none;
-  const std::intptr_t between = first_b - first_a;
-  constexpr auto size = static_cast<std::intptr_t>(sizeof(T));
+  return first_a + reach_in_bytes(la, sizeof(T)) <= first_b || first_b + reach_in_bytes(lb, sizeof(U)) <= first_a;
+}
+
+template <class T, class U>
+overlap overlap_of(const T* a, const layout& la, const U* b, const layout& lb) {
+  if (count(la.shape) == 0 || count(lb.shape) == 0 || are_apart(a, la, b, lb)) return overlap::none;
   if (!std::is_same_v<T, U>) return overlap::partial;  // elements are aligned, so two of one type never overlap in part
-  return overlap_at(between / size, {0, la.shape, la.strides}, {0, lb.shape, lb.strides});
+  const std::intptr_t between = reinterpret_cast<std::intptr_t>(b + lb.offset) - reinterpret_cast<std::intptr_t>(a + la.offset);
+  return overlap_at(between / static_cast<std::intptr_t>(sizeof(T)), {0, la.shape, la.strides}, {0, lb.shape, lb.strides});
+}
+
+/// The overlap of the elements at `a` with the layout of x and the elements at `b` with the layout of y. If the extents are static, the usual answers are two
+/// comparisons with constants where the call stands. The other function computes the layouts again: with one copy of them, g++ would write it to memory in any case.
+template <class T, class X, class U, class Y>
+[[gnu::noinline]] overlap overlap_in_general(const T* a, const X& x, const U* b, const Y& y) {
+  return overlap_of(a, {0, x.shape(), x.strides()}, b, {0, y.shape(), y.strides()});
+}
+template <class T, class X, class U, class Y>
+TENURE_INLINE overlap overlap_of_operands(const T* a, const X& x, const U* b, const Y& y) {
+  if constexpr (X::shape_type::is_static && Y::shape_type::is_static) {
+    const layout la{0, x.shape(), x.strides()}, lb{0, y.shape(), y.strides()};
+    if (X::shape_type::size == 0 || Y::shape_type::size == 0 || are_apart(a, la, b, lb)) return overlap::none;
+    if (std::is_same_v<T, U> && static_cast<const void*>(a) == b && has_same_places(la, lb)) return overlap::same;
+  }
+  return overlap_in_general(a, x, b, y);
 }
 
 }  // namespace detail
@@ -140,7 +161,7 @@ overlap overlap_of(const T* a, const layout& la, const U* b, const layout& lb) {
 template <any_tensor X, any_tensor Y>
 overlap overlap_of(const X& x, const Y& y) {
   using door = detail::tensor_access;
-  return detail::overlap_of(door::read(x, "overlap_of"), door::layout_of(x), door::read(y, "overlap_of"), door::layout_of(y));
+  return detail::overlap_of_operands(door::read(x, "overlap_of"), x, door::read(y, "overlap_of"), y);
 }
 
 }  // namespace tenure

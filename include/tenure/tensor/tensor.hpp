@@ -139,9 +139,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
   /// Evaluates an expression. The result is written to new memory.
   template <class E>
     requires expression<E>
-  tensor(E&& e) {
-    construct_from(detail::later_phase{}, *this, std::forward<E>(e));
-  }
+  tensor(E&& e) : tensor(constructed_from(detail::later_phase{}, element_tag<tensor>{}, e)) {}
 
   /// Takes over the memory of a temporary whose shape type differs only in which extents are static: shape<dyn, 3> from shape<2,
   /// 3>, or the reverse. Throws shape_error if the extents differ.

@@ -13,16 +13,44 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-/// Whether the elements of a tensor lie in row-major order without gaps.
-template <class L>
-TENURE_INLINE bool lies_row_major(const L& leaf) {
-  if constexpr (!shape_of_t<L>::is_static) return leaf.is_contiguous();
-  constexpr extents shape = shape_of_t<L>::value, wanted = row_major(shape);
-  const extents& strides = leaf.strides();
+/// Whether elements with the static shape S and these strides lie in row-major order without gaps.
+template <class S>
+TENURE_INLINE bool lies_row_major(const extents& strides) {
+  constexpr extents shape = S::value, wanted = row_major(shape);
   bool all = true;
   for (int a = 0; a < shape.rank; ++a) all &= shape[a] == 1 || strides[a] == wanted[a];
   return all;
 }
+/// Whether the elements of a tensor do.
+template <class L>
+TENURE_INLINE bool lies_row_major(const L& leaf) {
+  if constexpr (!shape_of_t<L>::is_static) return leaf.is_contiguous();
+  else return lies_row_major<shape_of_t<L>>(leaf.strides());
+}
+
+/// The memory for copies of views, of so many bytes together.
+template <std::int64_t Bytes>
+class copies_of_views {
+ public:
+  /// The elements at `first` with the static shape S, in row-major order.
+  template <class S, class T>
+  TENURE_INLINE const T* read(const T* first, const extents& strides) {
+    if (!lies_row_major<S>(strides)) [[unlikely]] return copy(first, strides, S::value);
+    return first;
+  }
+
+ private:
+  template <class T>
+  [[gnu::cold, gnu::noinline]] const T* copy(const T* first, const extents& strides, const extents& shape) {
+    T* const to = reinterpret_cast<T*>(memory_ + used_);
+    used_ += (count(shape) * static_cast<std::int64_t>(sizeof(T)) + 63) / 64 * 64;
+    device_memory<cpu_device>::copy(to, row_major(shape), first, strides, shape);
+    return to;
+  }
+
+  alignas(64) std::byte memory_[Bytes + 1];
+  std::int64_t used_ = 0;
+};
 
 /// The memory for the copies of some arguments.
 template <class... X>
@@ -32,24 +60,12 @@ class row_major_copies {
   template <class Argument, class L>
   TENURE_INLINE const void* read(const L& leaf) {
     const element_t<L>* const first = tensor_access::read(leaf, "call");
-    if constexpr (tree<Argument>::row_major && reads_row_major<L>())
-      if (!lies_row_major(leaf)) [[unlikely]] return copy(first, leaf.strides(), shape_of_t<L>::value);
-    return first;
+    if constexpr (tree<Argument>::row_major && reads_row_major<L>()) return copies_.template read<shape_of_t<L>>(first, leaf.strides());
+    else return first;
   }
 
  private:
-  static constexpr std::int64_t bytes = (std::int64_t{0} + ... + tree<X>::copied_bytes);
-
-  template <class T>
-  [[gnu::cold, gnu::noinline]] const T* copy(const T* first, const extents& strides, const extents& shape) {
-    T* const to = reinterpret_cast<T*>(memory_ + used_);
-    used_ += (count(shape) * static_cast<std::int64_t>(sizeof(T)) + 63) / 64 * 64;
-    device_memory<cpu_device>::copy(to, row_major(shape), first, strides, shape);
-    return to;
-  }
-
-  alignas(64) std::byte memory_[bytes + 1];
-  std::int64_t used_ = 0;
+  copies_of_views<(std::int64_t{0} + ... + tree<X>::copied_bytes)> copies_;
 };
 
 }  // namespace tenure::detail

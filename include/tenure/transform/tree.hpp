@@ -275,12 +275,18 @@ struct leaf_description {
 /// little for so many elements.
 inline constexpr std::int64_t most_copied_bytes = 4096;
 
+/// The bytes of the copy of a view that is read as a row-major array, on its own cache lines. -1 if the program has its strides as run-time numbers.
+template <class T, class S, class Device>
+constexpr std::int64_t bytes_of_copy() {
+  if constexpr (!std::is_same_v<Device, cpu_device> || !S::is_static) return -1;
+  else if constexpr (count(S::value) * static_cast<std::int64_t>(sizeof(T)) > most_copied_bytes) return -1;
+  else return (count(S::value) * static_cast<std::int64_t>(sizeof(T)) + 63) / 64 * 64;
+}
 /// Whether L is a view that a call reads as a row-major array: it has few static extents.
 template <class L>
 constexpr bool reads_row_major() {
   if constexpr (!any_tensor<L>) return false;
-  else if constexpr (ownership_of_v<L> == ownership::owning || !std::is_same_v<device_of_t<L>, cpu_device> || !shape_of_t<L>::is_static) return false;
-  else return count(shape_of_t<L>::value) * static_cast<std::int64_t>(sizeof(element_t<L>)) <= most_copied_bytes;
+  else return ownership_of_v<L> != ownership::owning && bytes_of_copy<element_t<L>, shape_of_t<L>, device_of_t<L>>() >= 0;
 }
 
 /// The properties of X as a tree. is_tree tells whether X is a tree. Other members tell whether any leaf is a traced value, a tensor, a number, of
@@ -304,7 +310,7 @@ struct tree_properties {
   /// Whether a call reads all leaves as row-major arrays, and the bytes of the copies that it may need for this, each on its own cache line.
   static constexpr bool row_major = contiguous || reads_row_major<X>();
   static constexpr std::int64_t copied_bytes = [] {
-    if constexpr (reads_row_major<X>()) return (count(shape_of_t<X>::value) * static_cast<std::int64_t>(sizeof(element_t<X>)) + 63) / 64 * 64;
+    if constexpr (reads_row_major<X>()) return bytes_of_copy<element_t<X>, shape_of_t<X>, device_of_t<X>>();
     else return std::int64_t{0};
   }();
   static constexpr unsigned devices = [] {
