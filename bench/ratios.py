@@ -30,6 +30,9 @@ goals = [
     ("mlp_step/1", "hand", 0.95), ("mlp_step/32", "hand", 0.88), ("mlp_step/256", "hand", 0.78),
     ("mlp_step/1", "libtorch", 1 / 5), ("mlp_step/32", "libtorch", 1 / 1.8), ("mlp_step/256", "libtorch", 1 / 1.2),
     ("forward_deep_f32/1e7", "one thread", 0.6), ("mlp_step/256", "one thread", 0.6),
+    # 15 ns an expression that runs at once, where a new vector of Eigen takes 8 and an assignment to one 2.8
+    ("eager_new/4", "heap", 1.1), ("eager_new_2/4", "heap", 1.3), ("eager_exp/4", "heap", 0.6), ("eager_assign/4", "heap", 3), ("eager_update/4", "heap", 3.5),
+    ("eager_dot/4", "heap", 6), ("eager_chain/4", "heap", 6), ("borrowed_call/4", "eigen", 10), ("borrowed_dot/4", "eigen", 15),
     ("kalman/6", "hand", 1.1), ("kalman_rows/6", "hand", 1.1), ("kalman_scan/64", "hand", 1.1), ("arm/7", "hand", 1.2), ("arm_jacobian/7", "hand", 1.2),
     ("small_product/4", "eigen", 1.1), ("small_apply/4", "eigen", 1.1), ("small_add/4", "eigen", 1.1), ("small_dot/4", "eigen", 1.1), ("small_solve/4", "eigen", 1.1),
     ("small_solve/6", "eigen", 1.1), ("small_layer/20", "eigen", 1.1), ("small_layer/32", "eigen", 1.1), ("small_layer/40", "eigen", 1.1),
