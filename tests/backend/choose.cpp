@@ -38,7 +38,10 @@ TEST_CASE("small products and narrow products") {
   CHECK(choice<float>(rows, lanes<float>, 100).kernel == kernel::narrow);
   CHECK(choice<float>(rows + 1, lanes<float>, 100).kernel == kernel::blocked);
   CHECK(choice<float>(rows, lanes<float> + 1, 100).kernel == kernel::blocked);
-  CHECK(choice<float>(rows, lanes<float>, 100, factors::right_transposed).kernel == kernel::blocked);
+  CHECK(choice<float>(rows, lanes<float>, 100, factors::right_transposed).kernel == kernel::few_rows);
+  CHECK(choice<float>(64, 100, 256, factors::right_transposed).kernel == kernel::few_rows);
+  CHECK(choice<float>(64, 100, 4 * lanes<float> - 1, factors::right_transposed).kernel == kernel::blocked);
+  CHECK(choice<float>(65, 100, 256, factors::right_transposed).kernel == kernel::blocked);
 }
 
 TEST_CASE("products with a vector") {

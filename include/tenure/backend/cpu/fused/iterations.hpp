@@ -24,7 +24,7 @@ struct fused : kernel_in_blocks<Code> {
 
   template <class Loop>
   static constexpr bool may_run_iterations() {
-    if (record::outer != 0 || record::inner != 1 || record::passes != 1 || transposition::all.count > 0) return false;
+    if (record::outer != 0 || record::inner != 1 || record::passes != 1 || transposition::all.long_count > 0) return false;
     int row_work = 0, stored = 0;
     for (int i = 0; i < record::instructions; ++i) {
       const instruction& x = at(i);

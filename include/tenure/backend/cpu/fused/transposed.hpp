@@ -44,7 +44,7 @@ struct transposed : one_hot_select<Code> {
     };
     struct all_blocks {
       block blocks[streams + 1] = {};
-      int count = 0;
+      int count = 0, long_count = 0;       // all blocks, and those with a number for each lane
       bool in_dense_row[streams + 1] = {};  // for each access
       dense_row stored[streams + 1] = {};   // the rows that can be collected
       int stored_count = 0, stored_numbers = 0;
@@ -89,6 +89,7 @@ struct transposed : one_hot_select<Code> {
       }
       constexpr void add(const int* row, int numbers) {
         block& b = blocks[count++];
+        long_count += numbers == lanes;
         const bool loads = at(row[0]).what == kind::load;
         b.when = row[0], b.numbers = numbers;
         for (int l = 0; l < numbers; ++l) {
