@@ -56,7 +56,7 @@ inline std::vector<tn::reference::array> same_after_passes(const tn::ir::builder
   const tn::ir::builder live = tn::passes::dead_code(in_place.view());
   const tn::ir::builder smaller = tn::passes::algebra(live.view());
   const tn::ir::builder scalar = tn::passes::scalarize(tn::passes::dead_code(smaller.view()).view(), 2);
-  const tn::ir::builder split = tn::passes::components(scalar.view(), 1);
+  const tn::ir::builder split = tn::passes::components(scalar.view(), 0);
   const tn::ir::builder joined = tn::passes::join(split.view());
   const tn::ir::builder whole = tn::passes::materialize(tn::passes::cse(joined.view()).view());
   const auto after = run("recompute", tn::passes::recompute(whole.view()));

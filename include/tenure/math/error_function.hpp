@@ -14,10 +14,25 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
+namespace detail {
+inline constexpr double near_zero_of_erf = 0.4375;
+// erf(x) / x in z = x^2 for |x| <= 0.4375. A Remez fit, weighted for the relative error of erfc (double 2^-62.8, float 2^-32.9).
+template <class P>
+TENURE_KERNEL_INLINE P erf_near_zero(P z) {
+  if constexpr (layout<P>::wide)
+    return horner<P>(z, {0x1.20dd750429b6dp+0, -0x1.812746b0379ccp-2, 0x1.ce2f21a0407b7p-4, -0x1.b82ce3111cf1ep-6, 0x1.565bcc917ee43p-8,
+                         -0x1.c02d8145ea7b7p-11, 0x1.f996a139e184ep-14, -0x1.f2f90819c7edcp-17, 0x1.934638c906a4ep-20});
+  else
+    return horner<P>(z, {0x1.20dd74p+0f, -0x1.812734p-2f, 0x1.ce2762p-4f, -0x1.b6c702p-6f, 0x1.3991e2p-8f});
+}
+}  // namespace detail
+
 template <class P>
 TENURE_KERNEL_LAYER P erf(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
+  if constexpr (is_one_lane<P> && wide)  // one number takes 3 ns so, and 15 below
+    if (abs(x) < T(detail::near_zero_of_erf)) return mul(x, detail::erf_near_zero(mul(x, x)));
   // erf rounds to 1 from 5.9216 (float: 3.9193) on.
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && wide) return with_sign(detail::piecewise<false>(at_most(abs(x), 5.925), 13.0 / 16, detail::erf_pieces_double), x);
@@ -90,6 +105,8 @@ TENURE_KERNEL_LAYER P erfc(P x) {
   constexpr bool wide = detail::layout<P>::wide;
   // erfc rounds to 0 from 27.23 (float: 10.06) on.
   const P a = at_most(abs(x), wide ? T(27.3) : T(10.2f));
+  if constexpr (is_one_lane<P>)  // the same bits as below, where packets compute both
+    if (a < T(detail::near_zero_of_erf)) return fnma(x, detail::erf_near_zero(mul(a, a)), T(1));
   const detail::twin<P> q = detail::scaled_erfc(a), square = detail::two_product(a, a);
   // -a^2 = n ln2 + r. e^r q is q.hi and small terms, so that the roundings of r and q would show in the result: both are sums of two numbers.
   using L = detail::layout<P>;
@@ -98,15 +115,7 @@ TENURE_KERNEL_LAYER P erfc(P x) {
   const P e = fma(mul(r.hi, r.hi), detail::exp_tail(r.hi), r.hi);  // e^r - 1
   const P tail = detail::scale(add(q.hi, fma(q.hi, e, fma(q.hi, r.lo, fma(q.lo, e, q.lo)))), n);
   const P far = select(lt(x, set1<P>(T(0))), sub(set1<P>(T(2)), tail), tail);
-  // erf(x) / x in x^2 for |x| <= 0.4375. A Remez fit, weighted for the relative error of erfc (double 2^-62.8, float 2^-32.9).
-  const P z = mul(a, a);
-  P s;
-  if constexpr (wide)
-    s = horner<P>(z, {0x1.20dd750429b6dp+0, -0x1.812746b0379ccp-2, 0x1.ce2f21a0407b7p-4, -0x1.b82ce3111cf1ep-6, 0x1.565bcc917ee43p-8,
-                      -0x1.c02d8145ea7b7p-11, 0x1.f996a139e184ep-14, -0x1.f2f90819c7edcp-17, 0x1.934638c906a4ep-20});
-  else
-    s = horner<P>(z, {0x1.20dd74p+0f, -0x1.812734p-2f, 0x1.ce2762p-4f, -0x1.b6c702p-6f, 0x1.3991e2p-8f});
-  return select(lt(a, set1<P>(T(0.4375))), fnma(x, s, set1<P>(T(1))), far);
+  return select(lt(a, set1<P>(T(detail::near_zero_of_erf))), fnma(x, detail::erf_near_zero(mul(a, a)), set1<P>(T(1))), far);
 }
 
 }  // namespace tenure::math

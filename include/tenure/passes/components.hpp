@@ -37,13 +37,13 @@ class component_splitter {
       region[id] = id;
       for (int k = 0; k < n.arity; ++k) {
         if (region[n.in[k]] == none) continue;
+        gains[id] = gains[id] || (!is_view(n.op) && is_gain(n.in[k]));
         const int other = root(n.in[k]);
         if (other == id) continue;
         gains[id] = gains[id] || gains[other];
         work[id] += work[other];
         region[other] = id;
       }
-      gains[id] = gains[id] || is_gain(id);
       work[id] += ops::is_pointwise(n.op) || n.op == opcode::reduce ? length(id) : 0;
     }
     for (node_id id = 0; id < g_.count; ++id)
@@ -92,12 +92,16 @@ class component_splitter {
   constexpr std::int64_t length(node_id id) const { return length(g_.shape_of(id)); }
   static constexpr extents without_last(const extents& s) { return ops::without_axes(s, std::int64_t{1} << (s.rank - 1)); }
   constexpr int last_axis(node_id id) const { return g_.shape_of(id).rank - 1; }
-  /// Whether a loop over the rows is long. A run-time number of rows counts as many.
+  /// Whether there are enough rows. A run-time number of rows is enough.
   constexpr bool has_many_rows(node_id id) const {
     const extents& s = g_.shape_of(id);
+    const std::int64_t least = least_rows_ * length(id);
     std::int64_t rows = 1;
-    for (int a = 0; a + 1 < s.rank; ++a) rows *= is_static(s[a]) ? s[a] : least_rows_;
-    return rows >= least_rows_;
+    for (int a = 0; a + 1 < s.rank; ++a) {
+      if (!is_static(s[a])) return true;
+      rows *= s[a];
+    }
+    return rows >= least;
   }
 
   /// A reduction of numbers along a short last axis, and possibly along others.
@@ -149,7 +153,7 @@ class component_splitter {
       default: return ops::is_pointwise(n.op);
     }
   }
-  /// Whether a kernel over the array has short rows: it repeats other axes than the last one. Where a short axis is only assembled from parts or cut into parts,
+  /// Whether a kernel that reads the array has short rows: it repeats other axes than the last one. Where a short axis is only assembled from parts or cut into parts,
   /// kernels store and load the parts in place.
   constexpr bool is_gain(node_id id) const {
     const ir::node& n = g_[id];
@@ -181,6 +185,11 @@ class component_splitter {
   /// The node as an array.
   constexpr node_id whole(node_id id) {
     if (whole_[id] != none) return whole_[id];
+    if (is_view(g_[id].op)) {
+      ir::node view = g_[id];
+      view.in[0] = whole(g_[id].in[0]);
+      return whole_[id] = out_.emit(view);
+    }
     const int last = last_axis(id);
     extents one = g_.shape_of(id);
     one[last] = 1;
@@ -263,10 +272,10 @@ class component_splitter {
 };
 
 /// Whether components() changes the graph.
-constexpr bool may_have_components(const ir::graph_view& g) { return component_splitter(g, costs::min_rows_of_components).choose(); }
+constexpr bool may_have_components(const ir::graph_view& g) { return component_splitter(g, costs::min_rows_of_component).choose(); }
 
-/// Replaces arrays with a short last axis and at least `least_rows` rows by their components.
-constexpr ir::builder components(const ir::graph_view& g, std::int64_t least_rows = costs::min_rows_of_components) {
+/// Replaces arrays with a short last axis, and at least `least_rows` rows for each of its elements, by their components.
+constexpr ir::builder components(const ir::graph_view& g, std::int64_t least_rows = costs::min_rows_of_component) {
   component_splitter split(g, least_rows);
   split.choose();
   const ir::builder found = split.run();

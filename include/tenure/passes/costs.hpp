@@ -85,8 +85,9 @@ inline constexpr std::int64_t max_components = 8;
 inline constexpr std::int64_t max_components_of_shared_row = 4;
 /// The most operations on components that a region may have. More would not fit into one kernel.
 inline constexpr std::int64_t max_component_operations = nodes_per_kernel;
-/// The fewest rows. A small program has a few packets of each component, and would have more steps.
-inline constexpr std::int64_t min_rows_of_components = 64;
+/// The fewest rows for each component. softmax of 16 rows of 3 takes 0.13 of the time, gravity between 4 bodies 0.3; a layer of 4 samples and 8 features
+/// would take twice as long.
+inline constexpr std::int64_t min_rows_of_component = 2;
 
 // ---- pads, gaps and slices: assemble.hpp, padded_sums.hpp, sliced_operations.hpp ----
 

@@ -170,7 +170,8 @@ struct transposed : one_hot_select<Code> {
       else (math::store<P>(to + L * step, rows[L]), ...);
     }
     // Prefetches the lines of later samples: 100,000 Jacobians of 2 x 15 gain a quarter.
-    if constexpr (B % 2 == 0 && !Partial)
+    constexpr bool has_many = is_dynamic(k.extent[last]) || k.extent[last] > 8 * lanes;
+    if constexpr (B % 2 == 0 && !Partial && has_many)
       if (!is_collected) (__builtin_prefetch(to + (L + 4 * lanes) * step, 1), ...);
   }
 
