@@ -131,6 +131,48 @@ TEST_CASE("Law: a solve_triangular(a, b) = b, and the other half of a is not rea
   check_triangle<decltype(tn::upper.transposed().unit()), double>(true, true, true);
 }
 
+namespace {
+/// A system of static extents with several columns: each column has the bits of a call with this column alone, also if one of them is special. The columns
+/// of a transposed array have a stride.
+template <class T, std::int64_t N, std::int64_t M>
+void check_columns() {
+  CAPTURE(N, M, sizeof(T));
+  const auto fill = [](auto& x, unsigned seed) {
+    for (std::int64_t i = 0; i < x.size(); ++i) tn::as_span(x)[static_cast<std::size_t>(i)] = static_cast<T>(std::sin(static_cast<double>(3 * i + seed)));
+  };
+  tn::tensor<T, tn::shape<N, N>> a = tn::zeros<T>(tn::shape<N, N>{});
+  tn::tensor<T, tn::shape<N, M>> b = tn::zeros<T>(tn::shape<N, M>{});
+  tn::tensor<T, tn::shape<M, N>> across = tn::zeros<T>(tn::shape<M, N>{});
+  fill(a, 1), fill(b, 5);
+  b.at(N - 1, M - 1) = std::numeric_limits<T>::infinity(), b.at(0, 0) = std::numeric_limits<T>::quiet_NaN();
+  across = transpose(b);
+  const auto check = [&](auto f) {
+    const tn::tensor<T, tn::shape<N, M>> all = tn::compile(f)(a, b);
+    const tn::tensor<T, tn::shape<N, M>> strided = tn::compile([](auto m, auto c) { return decltype(f){}(m, transpose(c)); })(a, across);
+    for (std::int64_t j = 0; j < M; ++j) {
+      tn::tensor<T, tn::shape<N>> column = tn::zeros<T>(tn::shape<N>{});
+      for (std::int64_t i = 0; i < N; ++i) column.at(i) = b(i, j);
+      const tn::tensor<T, tn::shape<N>> alone = tn::compile(f)(a, column);
+      for (std::int64_t i = 0; i < N; ++i) {
+        CAPTURE(i, j, all(i, j), alone(i));
+        CHECK((all(i, j) == alone(i) || (std::isnan(all(i, j)) && std::isnan(alone(i)))));
+        CHECK((strided(i, j) == alone(i) || (std::isnan(strided(i, j)) && std::isnan(alone(i)))));
+      }
+    }
+  };
+  check([](auto m, auto c) { return tn::solve(m, c); });
+  check([](auto m, auto c) { return tn::solve_triangular(m, c, tn::lower); });
+}
+}  // namespace
+
+TEST_CASE("Law: a column of a small system has the same bits beside others and alone") {
+  check_columns<double, 3, 6>();
+  check_columns<double, 2, 3>();
+  check_columns<double, 4, 8>();
+  check_columns<float, 3, 5>();
+  check_columns<float, 1, 7>();
+}
+
 TEST_CASE("cholesky: a matrix that is not positive definite is NaN from the failing column on, and its neighbours are right") {
   batch<double> a = definite<double>(9, 3, 5);
   const batch<double> right = factor(a);

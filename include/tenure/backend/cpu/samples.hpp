@@ -5,6 +5,7 @@
 // Law: a sample has the same bits in a packet and alone, and on each thread.
 #pragma once
 
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -185,23 +186,53 @@ TENURE_INLINE void store_numbers(T* to, const math::lanes<T>* from) {
   }
 }
 
+/// How one small sample stands in registers: its numbers one by one, or the columns of its result in the lanes of packets, with each number of the other
+/// operands in all lanes. (With those as single numbers g++ 12 exchanges rows in memory, and the next load waits.)
+template <class Record, class T, class Step>
+struct small_sample {
+  static constexpr const opaque_operation& operation = Step::operation();
+  static constexpr ops::sample_sizes sizes = Record::sizes_of(operation);
+  static constexpr std::int64_t columns = Record::letter_of_columns < 0 ? 1 : sizes[Record::letter_of_columns < 0 ? 0 : Record::letter_of_columns];
+  static constexpr bool has_lanes = [] {
+    if constexpr (Record::letter_of_columns < 0 || !has_packets<T>) return false;
+    else return columns >= costs::columns_in_lanes && columns <= max_lanes<T> && operation.in[Record::result_begins_as].stride[operation.in[Record::result_begins_as].rank - 1] == 1;
+  }();
+  using packet = std::conditional_t<has_lanes, packet_of<T, has_lanes ? static_cast<index>(std::bit_ceil(static_cast<std::uint64_t>(columns))) : 1>, T>;
+  using V = math::lanes<packet>;
+  /// The extents that the record sees: with columns in lanes there is one.
+  static constexpr ops::sample_sizes in_registers = [] {
+    ops::sample_sizes n = sizes;
+    if (has_lanes) n[Record::letter_of_columns] = 1;
+    return n;
+  }();
+
+  template <int K>
+  static TENURE_INLINE void load(const T* from, V* to) {
+    constexpr const operand_view& x = operation.in[K];
+    static_assert(x.rank <= 2);
+    constexpr std::int64_t rows = x.rank == 2 ? x.extent[0] : 1, width = x.rank >= 1 ? x.extent[x.rank - 1] : 1;
+    constexpr std::int64_t row = x.rank == 2 ? x.stride[0] : 0, column = x.rank >= 1 ? x.stride[x.rank - 1] : 0;
+    for (std::int64_t i = 0; i < rows; ++i)
+      if constexpr (has_lanes && K == Record::result_begins_as) to[i] = math::load_first<packet>(from + i * row, static_cast<int>(columns), from[i * row]);
+      else for (std::int64_t j = 0; j < width; ++j) to[i * width + j] = V(from[i * row + j * column]);
+  }
+  template <int R>
+  static TENURE_INLINE void store(T* to, const V* from) {
+    constexpr std::int64_t numbers = Record::elements_of_result(in_registers, R);
+    if constexpr (has_lanes)
+      for (std::int64_t i = 0; i < numbers; ++i) math::store_first<packet>(to + i * columns, from[i].value, static_cast<int>(columns));
+    else store_numbers<numbers>(to, from);
+  }
+};
+
 }  // namespace detail
 
 /// One small sample, in registers. Step::operation() has its extents and strides as constants.
 template <class Record, class T, class Step>
 TENURE_INLINE void sample_in_registers(void* const* p) {
-  using V = math::lanes<T>;
-  static constexpr const opaque_operation& o = Step::operation();
-  static constexpr ops::sample_sizes sizes = Record::sizes_of(o);
-  const auto load = [&]<int K>(std::integral_constant<int, K>, V* to) {
-    static constexpr const operand_view& x = o.in[K];
-    static_assert(x.rank <= 2);
-    const T* const from = static_cast<const T*>(p[K]);
-    constexpr std::int64_t rows = x.rank == 2 ? x.extent[0] : 1, columns = x.rank >= 1 ? x.extent[x.rank - 1] : 1;
-    constexpr std::int64_t row = x.rank == 2 ? x.stride[0] : 0, column = x.rank >= 1 ? x.stride[x.rank - 1] : 0;
-    for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; ++j) to[i * columns + j] = from[i * row + j * column];
-  };
+  using sample = detail::small_sample<Record, T, Step>;
+  using V = typename sample::V;
+  static constexpr const ops::sample_sizes& sizes = sample::in_registers;
   constexpr auto room = [](std::int64_t elements) { return static_cast<std::size_t>(elements < 1 ? 1 : elements); };
   constexpr auto of_operand = [](int k) { return k == Record::result_begins_as ? 0 : Record::elements_of_operand(k, sizes); };
   [&]<int... K, int... R>(std::integer_sequence<int, K...>, std::integer_sequence<int, R...>) {
@@ -210,11 +241,11 @@ TENURE_INLINE void sample_in_registers(void* const* p) {
     std::array<V, room(Record::scratch(sizes))> scratch;
     V* const given[] = {(K == Record::result_begins_as ? nullptr : std::get<static_cast<std::size_t>(K)>(memory).data())..., scratch.data()};
     V* const to[] = {std::get<static_cast<std::size_t>(R)>(results).data()...};
-    (load(std::integral_constant<int, K>{}, K == Record::result_begins_as ? to[0] : given[K]), ...);
-    Record::run_sample(sizes, given, to, Record::options_of(o.axis));
+    (sample::template load<K>(static_cast<const T*>(p[K]), K == Record::result_begins_as ? to[0] : given[K]), ...);
+    Record::run_sample(sizes, given, to, Record::options_of(sample::operation.axis));
     const auto store = [&]<int Result>(std::integral_constant<int, Result>) {
       T* const at = static_cast<T*>(p[Record::arity + Result]);
-      if (Record::results == 1 || at != nullptr) detail::store_numbers<Record::elements_of_result(sizes, Result)>(at, to[Result]);
+      if (Record::results == 1 || at != nullptr) sample::template store<Result>(at, to[Result]);
     };
     (store(std::integral_constant<int, R>{}), ...);
   }(std::make_integer_sequence<int, Record::arity>{}, std::make_integer_sequence<int, Record::results>{});

@@ -37,6 +37,9 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
   static constexpr dtype result_type(dtype operands) { return operands; }
   /// The operand with which result 0 begins: run() finds it in the memory of the result, and gets a null pointer for the operand. -1: none.
   static constexpr int result_begins_as = -1;
+  /// The letter of the columns of the result, where the result begins as an operand with this letter, no other operand has it, and each column is computed by
+  /// itself: a backend may compute a column in each lane. -1: none.
+  static constexpr int letter_of_columns = -1;
   /// Whether run() writes to operand k.
   static constexpr bool overwrites(int) { return false; }
   /// The numbers of memory that run() needs in addition. It finds them at operand[arity], with any values.

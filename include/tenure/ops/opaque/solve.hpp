@@ -15,7 +15,7 @@ namespace nodes {
 struct solve : sample_operation<solve, 2> {
   static constexpr const char* name = "solve";
   static constexpr signature takes = "(n,n),(n,m)->(n,m)";
-  static constexpr int result_begins_as = 1;
+  static constexpr int result_begins_as = 1, letter_of_columns = 1;
   static constexpr bool overwrites(int operand) { return operand == 0; }
 
   /// Source: Gaussian elimination with partial pivoting (Golub and Van Loan, Matrix Computations, 3.4). A row is exchanged with each later row that has a

@@ -35,7 +35,7 @@ struct solve_triangular : sample_operation<solve_triangular, 2, 1, triangle_opti
   static constexpr const char* name = "solve_triangular";
   static constexpr signature takes = "(n,n),(n,m)->(n,m)";
   static constexpr const char* option_names[3] = {"upper", "transposed", "unit"};
-  static constexpr int result_begins_as = 1;
+  static constexpr int result_begins_as = 1, letter_of_columns = 1;
 
   template <class V>
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* x, triangle_options of) {
