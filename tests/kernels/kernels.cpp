@@ -294,6 +294,10 @@ TEST_CASE("systems of linear equations and factors") {
     const auto l = tn::cholesky(spd);
     return std::tuple{l, tn::solve_triangular(l, b, tn::lower), tn::solve_triangular(tn::transpose<1, 2>(l), b, tn::upper.transposed().unit())};
   }, some<double, 70, 3, 3>(), some<double, 70, 3, 2>());
+  const auto inverses = [](auto a) { return std::tuple{tn::inverse(a), tn::det(a), tn::slogdet(a)}; };
+  check(inverses, some<double, 70, 3, 3>());
+  check(inverses, some<double, 70, 5, 5>());
+  check(tn::grad<0>([](auto a) { return sum(sin(tn::det(a))); }), some<double, 70, 3, 3>());
   const auto factors = [](auto a) { return std::tuple{tn::qr(a), std::get<1>(tn::qr(tn::transpose<1, 2>(a)))}; };
   check(factors, some<double, 70, 4, 3>());
   check(factors, some<float, 0, 4, 3>());

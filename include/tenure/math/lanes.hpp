@@ -41,6 +41,14 @@ TENURE_KERNEL_INLINE lanes<P> abs(lanes<P> a) { return abs(a.value); }
 template <class P>
 TENURE_KERNEL_INLINE lanes<P> sqrt(lanes<P> a) { return sqrt(a.value); }
 
+/// f(x) of each lane, for a function of packets such as log. Packets of 512 bits have algorithms of their own, so a single number goes through one too.
+template <class P, class F>
+TENURE_KERNEL_INLINE lanes<P> by_packets(lanes<P> x, F f) {
+  using wide = packet_of<scalar_of<P>>;
+  if constexpr (is_one_lane<P> && !is_one_lane<wide> && is_512<wide>) return scalar_of<P>(f(set1<wide>(x.value))[0]);
+  else return f(x.value);
+}
+
 /// a in the lanes where `where` is true, else b.
 template <class P>
 TENURE_KERNEL_INLINE lanes<P> choose(lanes_choice<P> where, lanes<P> a, lanes<P> b) { return select<P>(where.mask, a.value, b.value); }

@@ -16,6 +16,9 @@ struct qr;
 struct attention;
 struct attention_gradient;
 struct order;
+struct inverse;
+struct det;
+struct slogdet;
 }  // namespace nodes
 
 template <class... Record>
@@ -29,7 +32,8 @@ struct opaque_list : tenure::detail::type_list<Record...> {
     ((at-- == 0 ? void(f.template operator()<Record>()) : void()), ...);
   }
 };
-using opaque_operations = opaque_list<nodes::solve, nodes::solve_triangular, nodes::cholesky, nodes::qr, nodes::attention, nodes::attention_gradient, nodes::order>;
+using opaque_operations = opaque_list<nodes::solve, nodes::solve_triangular, nodes::cholesky, nodes::qr, nodes::attention, nodes::attention_gradient, nodes::order, nodes::inverse,
+                                     nodes::det, nodes::slogdet>;
 
 constexpr bool is_opaque(ir::opcode op) { return op >= ir::opcode::opaque && op < ir::opcode::pointwise; }
 template <class Record>

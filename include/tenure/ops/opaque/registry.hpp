@@ -4,6 +4,8 @@
 
 #include <tenure/ops/opaque/attention.hpp>
 #include <tenure/ops/opaque/cholesky.hpp>
+#include <tenure/ops/opaque/determinant.hpp>
+#include <tenure/ops/opaque/inverse.hpp>
 #include <tenure/ops/opaque/order.hpp>
 #include <tenure/ops/opaque/qr.hpp>
 #include <tenure/ops/opaque/solve.hpp>

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include <tenure/math/lanes.hpp>
 #include <tenure/ops/contraction.hpp>
+#include <tenure/ops/opaque/elimination.hpp>
 #include <tenure/ops/opaque/operation.hpp>
 
 namespace TENURE_NAMESPACE::ops {
@@ -18,31 +18,10 @@ struct solve : sample_operation<solve, 2> {
   static constexpr int result_begins_as = 1, letter_of_columns = 1;
   static constexpr bool overwrites(int operand) { return operand == 0; }
 
-  /// Source: Gaussian elimination with partial pivoting (Golub and Van Loan, Matrix Computations, 3.4). A row is exchanged with each later row that has a
-  /// larger number in the column, in those lanes where it has: the largest ends as the pivot.
   template <class V>
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* b, no_options) {
-    V* const a = operand[0];
-    const std::int64_t n = sizes[0], m = sizes[1];
-    for (std::int64_t k = 0; k < n; ++k) {
-      for (std::int64_t i = k + 1; i < n; ++i) {
-        const auto is_larger = math::abs(a[i * n + k]) > math::abs(a[k * n + k]);
-        if (!math::any(is_larger)) continue;
-        for (std::int64_t j = k; j < n; ++j) math::exchange(is_larger, a[k * n + j], a[i * n + j]);
-        for (std::int64_t j = 0; j < m; ++j) math::exchange(is_larger, b[k * m + j], b[i * m + j]);
-      }
-      for (std::int64_t i = k + 1; i < n; ++i) {
-        const V factor = a[i * n + k] / a[k * n + k];
-        for (std::int64_t j = k + 1; j < n; ++j) a[i * n + j] = math::minus_product(a[i * n + j], factor, a[k * n + j]);
-        for (std::int64_t j = 0; j < m; ++j) b[i * m + j] = math::minus_product(b[i * m + j], factor, b[k * m + j]);
-      }
-    }
-    for (std::int64_t k = n - 1; k >= 0; --k)
-      for (std::int64_t j = 0; j < m; ++j) {
-        V rest = b[k * m + j];
-        for (std::int64_t i = k + 1; i < n; ++i) rest = math::minus_product(rest, a[k * n + i], b[i * m + j]);
-        b[k * m + j] = rest / a[k * n + k];
-      }
+    eliminate(operand[0], sizes[0], b, sizes[1], false);
+    substitute(operand[0], sizes[0], b, sizes[1], sizes[0]);
   }
   /// Gauss and Jordan: each column of the matrix becomes a column of the identity.
   template <class T>
