@@ -96,7 +96,9 @@ struct system_shapes {
   }
 };
 
-struct solve : rounds_once {
+/// The nodes of Record solve the system: one of solve, or those of a factor.
+template <class Record>
+struct solve_by : rounds_once {
   static constexpr const char* name = "solve";
 
   template <class X, class Y>
@@ -108,10 +110,11 @@ struct solve : rounds_once {
     static_assert(same_type, "tenure: solve: operands have different element types");
     constexpr bool floats = is_floating(dtype_v<typename Y::element_type>);
     static_assert(floats, "tenure: solve: integers and bool have no quotients; convert first");
-    if constexpr (shapes::fits && same_type && floats) return Y{b.graph, shapes::template solved<nodes::solve>(a, b, {}).id};
+    if constexpr (shapes::fits && same_type && floats) return Y{b.graph, shapes::template solved<Record>(a, b, {}).id};
     else return b;
   }
 };
+using solve = solve_by<nodes::solve>;
 
 }  // namespace tenure::ops
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+// Systems whose matrix is symmetric and positive definite, by its Cholesky factor: cholesky_solve, and solve with tn::positive_definite.
+#pragma once
+
+#include <tenure/ops/opaque/cholesky.hpp>
+#include <tenure/ops/opaque/solve.hpp>
+#include <tenure/ops/opaque/solve_triangular.hpp>
+
+namespace TENURE_NAMESPACE {
+
+/// The option of solve for a symmetric positive definite matrix: solve(a, b, tn::positive_definite).
+struct positive_definite_t {};
+inline constexpr positive_definite_t positive_definite{};
+
+}  // namespace tenure
+
+namespace TENURE_NAMESPACE::ops {
+
+namespace nodes {
+/// l l^T x = b.
+struct by_factor {
+  static constexpr const char* name = "cholesky_solve";
+  using options = no_options;
+  static constexpr value of(no_options, value l, value b) { return solve_triangular::of({false, true, false}, l, solve_triangular::of({}, l, b)); }
+};
+struct by_cholesky {
+  static constexpr const char* name = "solve";
+  using options = no_options;
+  static constexpr value of(no_options, value a, value b) { return by_factor::of({}, cholesky::of({}, a), b); }
+};
+}  // namespace nodes
+
+struct cholesky_solve : rounds_once {
+  static constexpr const char* name = "cholesky_solve";
+
+  template <class Y, class X>
+  static constexpr auto trace(const Y& b, const X& l) {
+    using shapes = system_shapes<typename X::shape_type, typename Y::shape_type>;
+    static_assert(shapes::is_square, "tenure: cholesky_solve: the last two axes of the second operand, the factor, are not a square matrix");
+    static_assert(!shapes::is_square || shapes::fits, "tenure: cholesky_solve: the right-hand side is neither a vector nor a matrix with as many rows as the factor of each batch");
+    constexpr bool same_type = std::is_same_v<typename X::element_type, typename Y::element_type>;
+    static_assert(same_type, "tenure: cholesky_solve: operands have different element types");
+    constexpr bool floats = is_floating(dtype_v<typename Y::element_type>);
+    static_assert(floats, "tenure: cholesky_solve: integers and bool have no quotients; convert first");
+    if constexpr (shapes::fits && same_type && floats) return Y{b.graph, shapes::template solved<nodes::by_factor>(l, b, {}).id};
+    else return b;
+  }
+};
+
+}  // namespace tenure::ops
+
+namespace TENURE_NAMESPACE {
+
+/// The x of l l^T x = b, for the factor l = cholesky(a). The order of the operands is PyTorch's: the right-hand side, then the factor. l is (..., n, n), and
+/// its lower triangle is read. b is (..., n), one right-hand side for each matrix, or (..., n, m) with a column for each. The batch extents are equal, and so
+/// are the floating element types. The gradient to l is lower triangular.
+/// Source: two substitutions. Cost: 2 n^2 m operations a matrix.
+template <operand_or_scalar B, class L> constexpr auto cholesky_solve(const B& b, const L& l) { return apply<ops::cholesky_solve>(b, l); }
+/// The x of a x = b for a symmetric positive definite a, of which the lower triangle is read: half of the operations of solve(a, b), and a symmetric
+/// gradient. Where a matrix is not positive definite, x is NaN, and the other systems of the batch are right. Shapes: as solve(a, b).
+/// Source: cholesky and two substitutions. Cost: n^3 / 3 + 2 n^2 m operations a matrix.
+template <operand_or_scalar A, class B> constexpr auto solve(const A& a, const B& b, positive_definite_t) { return apply<ops::solve_by<ops::nodes::by_cholesky>>(a, b); }
+
+}  // namespace tenure

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: cholesky_solve: the last two axes of the second operand, the factor, are not a square matrix
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+template <class T, std::int64_t... E>
+using array = tn::tensor<T, tn::shape<E...>>;
+
+#ifdef TENURE_MISUSE
+using matrix = array<double, 4, 3, 2>;
+#else
+using matrix = array<double, 4, 3, 3>;
+#endif
+
+auto f(const array<double, 4, 3>& b, const matrix& l) { return tn::eval(tn::cholesky_solve(b, l)); }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSL-1.0
+// solve with tn::positive_definite and cholesky_solve: their equations, derivatives up to the second, batches, extremes.
+#include "matrices.hpp"
+
+namespace {
+constexpr auto solved = tn::compile([](auto a, auto b) { return tn::solve(a, b, tn::positive_definite); });
+constexpr auto by_factor = tn::compile([](auto a, auto b) { return tn::cholesky_solve(b, tn::cholesky(a)); });
+
+batch<double> definite(std::int64_t samples, std::int64_t n, unsigned seed) {
+  const batch<double> half = random<double>(samples, n, n, seed);
+  batch<double> a = tn::matmul(half, tn::transpose<1, 2>(half));
+  for (std::int64_t e = 0; e < a.size(); ++e)
+    if (e / n % n == e % n) tn::as_span(a)[static_cast<std::size_t>(e)] += 1;
+  return a;
+}
+}  // namespace
+
+TEST_CASE("Law: a solve(a, b, positive_definite) = b, and cholesky_solve has the same bits, in a batch and alone") {
+  for (const auto& [samples, n, m] : {std::array{1, 1, 1}, {1, 4, 2}, {19, 3, 1}, {0, 3, 1}, {3, 0, 2}, {2, 20, 3}}) {
+    CAPTURE(samples, n, m);
+    batch<double> a = definite(samples, n, 3);
+    const batch<double> whole = a.clone(), b = random<double>(samples, n, m, 4);
+    for (std::int64_t e = 0; e < a.size(); ++e)
+      if (e % n > e / n % n) tn::as_span(a)[static_cast<std::size_t>(e)] = not_a_number;  // the upper half is not read
+    const batch<double> x = solved(a, b), y = by_factor(a, b), back = tn::matmul(whole, x), wanted = tn::solve(whole, b);
+    for (std::int64_t e = 0; e < x.size(); ++e) {
+      CHECK(back.data()[e] == Approx(b.data()[e]).epsilon(1e-12).margin(1e-13));
+      CHECK(x.data()[e] == Approx(wanted.data()[e]).epsilon(1e-11).margin(1e-12));
+    }
+    CHECK(same_bits(x.data(), y.data(), x.size()));
+    for (std::int64_t s = 0; s < samples; ++s) {
+      const batch<double> alone = solved(one_of(a, s), one_of(b, s));
+      CHECK(same_bits(alone.data(), x.data() + s * alone.size(), alone.size()));
+    }
+    judged::agree(x, judged::by_reference(solved.function, a, b), 1e-12);
+  }
+  CHECK_THROWS_AS(solved(random<double>(2, 3, 4, 1), random<double>(2, 3, 1, 1)), tn::shape_error);
+  CHECK_THROWS_AS(solved(random<double>(2, 3, 3, 1), random<double>(2, 4, 1, 1)), tn::shape_error);
+  // One sample that is not positive definite: NaN, and its neighbours are right. A vector for each matrix. Large and small numbers.
+  batch<double> a = definite(9, 3, 5);
+  const batch<double> b = random<double>(9, 3, 1, 6), right = solved(a, b);
+  tn::as_span(a)[4 * 9 + 4] = -1;
+  const batch<double> x = solved(a, b);
+  for (std::int64_t s = 0; s < 9; ++s) CHECK((s == 4 ? std::isnan(x.data()[s * 3]) : same_bits(x.data() + 3 * s, right.data() + 3 * s, 3)));
+  for (const double scale : {1e-150, 1e150}) {
+    const real<2> y = tn::solve(real<2, 2>{{4 * scale, 2 * scale}, {2 * scale, 5 * scale}}, real<2>{8 * scale, 12 * scale}, tn::positive_definite);
+    CHECK((y(0) == Approx(1).epsilon(1e-14) && y(1) == Approx(2).epsilon(1e-14)));
+  }
+}
+
+TEST_CASE("solve with positive_definite: derivatives of first and second order by differences, a symmetric cotangent, a right-hand side of 0") {
+  constexpr auto loss = [](auto a, auto b) { return tn::sum(tn::sin(tn::solve(a, b, tn::positive_definite))); };
+  constexpr auto gradient = tn::grad<0, 1>(loss);
+  constexpr auto value_of = tn::compile(loss);
+  const batch<double> some = definite(1, 4, 8), turned = definite(1, 4, 9);
+  real<4, 4> a = tn::zeros<double>(tn::shape<4, 4>{}), v = tn::zeros<double>(tn::shape<4, 4>{});
+  std::copy_n(some.data(), 16, tn::as_span(a).begin());
+  std::copy_n(turned.data(), 16, tn::as_span(v).begin());  // a symmetric direction
+  const real<4> w = {1, 0.5, -2, 0.25};
+  for (const double size : {0.0, 1.0}) {
+    CAPTURE(size);
+    const real<4> b = {0.3 * size, -1.2 * size, 0.7 * size, 2 * size};
+    const auto [da, db] = gradient(a, b);
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j) CHECK(da(i, j) == Approx(da(j, i)).epsilon(1e-12).margin(1e-13));  // Law: the cotangent of a symmetric matrix is symmetric
+    constexpr double h = 1e-5;
+    const real<4, 4> a_up = a + h * v, a_down = a - h * v;
+    const real<4> b_up = b + h * w, b_down = b - h * w;
+    double along = 0;
+    for (int i = 0; i < 16; ++i) along += da.data()[i] * v.data()[i];
+    for (int i = 0; i < 4; ++i) along += db.data()[i] * w.data()[i];
+    CHECK(std::abs(along) > 0.01);
+    CHECK(along == Approx((value_of(a_up, b_up).item() - value_of(a_down, b_down).item()) / (2 * h)).epsilon(1e-7));
+    const auto [first, second] = tn::jvp(gradient)(a, b, v, w);
+    const auto [pa, pb] = gradient(a_up, b_up);
+    const auto [qa, qb] = gradient(a_down, b_down);
+    for (int i = 0; i < 16; ++i) CHECK(std::get<0>(second).data()[i] == Approx((pa.data()[i] - qa.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
+    for (int i = 0; i < 4; ++i) CHECK(std::get<1>(second).data()[i] == Approx((pb.data()[i] - qb.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
+  }
+}
