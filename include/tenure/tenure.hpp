@@ -70,6 +70,7 @@
 #include <tenure/ops/csr.hpp>
 #include <tenure/ops/like.hpp>
 #include <tenure/ops/loss.hpp>
+#include <tenure/ops/matrices.hpp>
 #include <tenure/ops/members.hpp>
 #include <tenure/ops/norm.hpp>
 #include <tenure/ops/normalization.hpp>
@@ -77,6 +78,7 @@
 #include <tenure/ops/order.hpp>
 #include <tenure/ops/parts.hpp>
 #include <tenure/ops/position.hpp>
+#include <tenure/ops/products.hpp>
 #include <tenure/ops/random.hpp>
 #include <tenure/ops/rearrangement.hpp>
 #include <tenure/ops/subscript.hpp>

@@ -8,6 +8,16 @@
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/reduction.hpp>
 
+namespace TENURE_NAMESPACE {
+
+/// The power of norm<tn::inf>(x) and matrix_norm<tn::inf>(x), which take a maximum. It is a template argument, and no number.
+struct infinite_power {
+  constexpr operator int() const { return std::numeric_limits<int>::max(); }
+};
+inline constexpr infinite_power inf{};
+
+}  // namespace tenure
+
 namespace TENURE_NAMESPACE::ops {
 
 namespace detail {
@@ -59,6 +69,8 @@ struct norm : rounds_once {
       return x;
     } else if constexpr (P <= 1) {
       return sum<Keep, A...>::trace(abs::trace(x));
+    } else if constexpr (P == static_cast<int>(inf)) {
+      return amax<Keep, A...>::trace(abs::trace(x));
     } else {
       const auto constant = [&](double c) { return detail::number(x, c); };
       const auto reshaped = [&](const auto& kept) {
@@ -86,6 +98,17 @@ struct norm : rounds_once {
         return reshaped(mul::trace(detail::root_or_zero(total, [&](const auto& positive) { return pow::trace(positive, constant(1.0 / P)); }), unit));
       }
     }
+  }
+};
+
+/// x divided by its norm along an axis, and 0 where the norm is 0.
+template <int A>
+struct normalize : rounds_once {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    const auto length = norm<2, true, A>::trace(x);
+    if constexpr (!axis_mask<norm<2, true, A>, X::shape_type::rank, A>::is_valid) return x;
+    else return div::trace(x, where::trace(equal::trace(length, detail::number(x, 0)), detail::number(x, 1), length));
   }
 };
 
@@ -118,7 +141,7 @@ struct of_order {
 
 namespace TENURE_NAMESPACE {
 
-/// (sum of |x|^P)^(1/P), with P >= 1, over all axes, or over axis<A> or axes<A, B>. The axes are dropped; keepdim keeps them with extent 1. Where the
+/// (sum of |x|^P)^(1/P), with P >= 1, or the largest |x| with P = tn::inf, over all axes, or over axis<A> or axes<A, B>. The axes are dropped; keepdim keeps them with extent 1. Where the
 /// norm is 0, its gradient is 0. The norm is right where powers of x overflow or underflow.
 template <int P = 2, operand_or_scalar X, class... Along> constexpr auto norm(const X& x, const Along&...) { return apply<typename ops::along<ops::of_order<P>::template norm, Along...>::type>(x); }
 template <int P = 2, operand_or_scalar X, scalar Power, class... Along>
@@ -126,6 +149,9 @@ constexpr auto norm(const X& x, Power, const Along&...) {
   static_assert(detail::never<Power>, "tenure: norm: the power stands in angle brackets: norm<1>(x)");
   return norm(x);
 }
+/// x / norm(x) along the last axis, or along axis<A>. Where the norm is 0, x stays 0, and its derivative is that of x.
+template <operand X> constexpr auto normalize(const X& x) { return apply<ops::normalize<-1>>(x); }
+template <operand X, int A> constexpr auto normalize(const X& x, const axis_list<A>&) { return apply<ops::normalize<A>>(x); }
 /// The root of var(x). Where all elements are equal, the gradient is 0. For one element and a correction of 1, value and gradient are NaN.
 template <int Correction = 1, operand_or_scalar X, class... Along> constexpr auto stddev(const X& x, const Along&...) { return apply<typename ops::along<ops::deviation<Correction>::template stddev, Along...>::type>(x); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Movements that are composed of other movements: unsqueeze, squeeze, pad, flip, roll, repeat, windows, diagonal, diag.
+// Movements that are composed of other movements: unsqueeze, squeeze, pad, flip, roll, repeat, windows, diagonal, diag, hstack, vstack.
 #pragma once
 
 #include <tenure/ops/movement.hpp>
@@ -254,6 +254,22 @@ struct diag {
   }
 };
 
+/// Joins along axis 1, and vectors along their only axis.
+struct hstack {
+  template <class X, class... Rest>
+  static constexpr auto trace(const X& x, const Rest&... rest) { return concat<X::shape_type::rank < 2 ? 0 : 1>::trace(x, rest...); }
+};
+/// Joins along axis 0. A vector is a row.
+struct vstack {
+  template <class X>
+  static constexpr auto row(const X& x) {
+    if constexpr (X::shape_type::rank == 1) return stack<0>::unsqueeze(x);
+    else return x;
+  }
+  template <class... X>
+  static constexpr auto trace(const X&... x) { return concat<0>::trace(row(x)...); }
+};
+
 }  // namespace tenure::ops
 
 namespace TENURE_NAMESPACE {
@@ -272,6 +288,9 @@ template <int A = 0, int... More, operand_or_scalar X> constexpr auto flip(const
 template <operand_or_scalar X, int... A> constexpr auto flip(const X& x, const axis_list<A...>&) { return apply<ops::flip<A...>>(x); }
 template <std::int64_t Shift, int A = 0, operand_or_scalar X> constexpr auto roll(const X& x) { return apply<ops::roll<A, Shift>>(x); }
 template <std::int64_t... Shift, operand_or_scalar X, int... A> constexpr auto roll(const X& x, const axis_list<A...>&) { return apply<ops::roll_axes<axis_list<A...>, Shift...>>(x); }
+/// hstack joins along axis 1, and vectors along axis 0; vstack joins along axis 0, and vectors are rows (NumPy). Extents and types: as in concat.
+template <class... X> requires some_operand<X...> constexpr auto hstack(const X&... x) { return apply<ops::hstack>(x...); }
+template <class... X> requires some_operand<X...> constexpr auto vstack(const X&... x) { return apply<ops::vstack>(x...); }
 /// repeat<Times...> copies x Times[i] times along axis i (NumPy's tile); x has at most 4 axes. windows: see PyTorch's unfold.
 template <std::int64_t... Times, operand_or_scalar X> constexpr auto repeat(const X& x) { return apply<ops::repeat<Times...>>(x); }
 template <int A, std::int64_t Size, std::int64_t Step = 1, operand_or_scalar X> constexpr auto windows(const X& x) { return apply<ops::windows<A, Size, Step>>(x); }
