@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <tenure/ops/contraction.hpp>
 #include <tenure/ops/opaque/cofactors.hpp>
 #include <tenure/ops/opaque/elimination.hpp>
 #include <tenure/ops/opaque/operation.hpp>
