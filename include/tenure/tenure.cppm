@@ -201,6 +201,7 @@ using tenure::topk;
 using tenure::var;
 
 // ---- Parts and rearrangement --------------------------------------------------------------------
+using tenure::block;
 using tenure::chunk;
 using tenure::concat;
 using tenure::csr;

@@ -140,7 +140,7 @@ TEST_CASE("factorizations in bfloat16 are computed in float") {
   const auto a = filled<bfloat16>(shape<4, 4>{}, 25);
   const auto b = filled<bfloat16>(shape<4, 2>{}, 26);
   const auto identity = tn::eye<bfloat16>(shape<4, 4>{});
-  agrees(tn::compile([](auto m, auto r, auto one) { return std::tuple{solve(m, r), cholesky(matmul(m, transpose(m)) + one)}; }), 4.0, a, b, identity);
+  agrees(tn::compile([](auto m, auto r, auto one) { return std::tuple{solve(m, r), cholesky(matmul(m, transpose(m)) + one), inverse(matmul(m, transpose(m)) + one), det(m + one)}; }), 4.0, a, b, identity);
   agrees(tn::value_and_grad<0, 1>([](auto m, auto r) { return sum(solve(m, r)); }), 4.0, a, b);
   const auto q = filled<bfloat16>(shape<2, 9, 8>{}, 27);
   agrees(tn::value_and_grad<0>([](auto m) { return sum(attention(m, m, m) * m); }), 4.0, q);

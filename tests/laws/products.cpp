@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// dot, vdot, cross, kron, trace, normalize, skew, hstack, vstack, matrix_norm, matrix_power, norm<inf>: NumPy's numbers, their laws and derivatives.
+// dot, vdot, cross, kron, trace, normalize, skew, hstack, vstack, block, matrix_norm, matrix_power, norm<inf>: NumPy's numbers, their laws and derivatives.
 #include "matrices.hpp"
 
 namespace {
@@ -62,6 +62,18 @@ TEST_CASE("functions of matrices have the numbers of NumPy") {
   has(hv, {2, {2, 5}}, {1, 2, 1, -2, 3, -3, 4, 4, 5, -6});
   has(hm, {2, {2, 4}}, {1, 2, 1, 2, -3, 4, -3, 4});
   has(vm, {2, {6, 3}}, {1, -2, 3, 4, 5, -6, 1, -2, 3, 4, 5, -6, 1, -2, 3, 4, 5, -6});
+}
+
+TEST_CASE("block<R, C> joins matrices row by row, also of a batch") {
+  const real<1, 2> p = {{7, 8}};
+  const real<1, 3> q = {{9, 10, 11}};
+  const real<3, 5> all = tn::block<2, 2>(a, b, p, q);
+  has(all, {2, {3, 5}}, {1, 2, 1, -2, 3, -3, 4, 4, 5, -6, 7, 8, 9, 10, 11});
+  const real<3, 2> column = tn::block<2, 1>(a, p);
+  has(column, {2, {3, 2}}, {1, 2, -3, 4, 7, 8});
+  constexpr auto weighted = [](auto x) { return tn::sum(tn::square(tn::block<1, 2>(x, x * 2.0))); };
+  const real<2, 2, 2> x = {{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}, g = tn::grad(weighted)(x);
+  for (int e = 0; e < 8; ++e) CHECK(g.data()[e] == 10 * x.data()[e]);
 }
 
 TEST_CASE("Law: skew(u) v = cross(u, v), trace(a b) = trace(b a), and batches with run-time extents are the products of their samples") {

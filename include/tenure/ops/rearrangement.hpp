@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Movements that are composed of other movements: unsqueeze, squeeze, pad, flip, roll, repeat, windows, diagonal, diag, hstack, vstack.
+// Movements that are composed of other movements: unsqueeze, squeeze, pad, flip, roll, repeat, windows, diagonal, diag, hstack, vstack, block.
 #pragma once
+
+#include <tuple>
+#include <utility>
 
 #include <tenure/ops/movement.hpp>
 
@@ -270,6 +273,30 @@ struct vstack {
   static constexpr auto trace(const X&... x) { return concat<0>::trace(row(x)...); }
 };
 
+/// Rows * Columns matrices as one.
+template <int Rows, int Columns>
+struct block_matrix {
+  template <class X, class... Rest>
+  static constexpr auto trace(const X& x, const Rest&... rest) {
+    constexpr bool holds = Rows > 0 && Columns > 0 && 1 + sizeof...(Rest) == static_cast<std::size_t>(Rows) * static_cast<std::size_t>(Columns);
+    static_assert(holds, "tenure: block: block<R, C>(x...) takes R * C matrices, row by row");
+    constexpr bool are_matrices = X::shape_type::rank >= 2 && (... && (Rest::shape_type::rank >= 2));
+    static_assert(are_matrices, "tenure: block: an operand has less than two axes");
+    if constexpr (holds && are_matrices) return joined(std::tie(x, rest...), std::make_index_sequence<static_cast<std::size_t>(Rows)>{});
+    else return x;
+  }
+
+ private:
+  template <std::size_t... Row>
+  static constexpr auto joined(const auto& all, std::index_sequence<Row...>) {
+    return concat<-2>::trace(row<Row>(all, std::make_index_sequence<static_cast<std::size_t>(Columns)>{})...);
+  }
+  template <std::size_t Row, std::size_t... Column>
+  static constexpr auto row(const auto& all, std::index_sequence<Column...>) {
+    return concat<-1>::trace(std::get<Row * sizeof...(Column) + Column>(all)...);
+  }
+};
+
 }  // namespace tenure::ops
 
 namespace TENURE_NAMESPACE {
@@ -291,6 +318,8 @@ template <std::int64_t... Shift, operand_or_scalar X, int... A> constexpr auto r
 /// hstack joins along axis 1, and vectors along axis 0; vstack joins along axis 0, and vectors are rows (NumPy). Extents and types: as in concat.
 template <class... X> requires some_operand<X...> constexpr auto hstack(const X&... x) { return apply<ops::hstack>(x...); }
 template <class... X> requires some_operand<X...> constexpr auto vstack(const X&... x) { return apply<ops::vstack>(x...); }
+/// block<R, C>(x...) is one matrix of R * C matrices, row by row: block<2, 2>(a, b, c, d). Axes before the last two are batches, and all have equal ones.
+template <int Rows, int Columns, class... X> requires some_operand<X...> constexpr auto block(const X&... x) { return apply<ops::block_matrix<Rows, Columns>>(x...); }
 /// repeat<Times...> copies x Times[i] times along axis i (NumPy's tile); x has at most 4 axes. windows: see PyTorch's unfold.
 template <std::int64_t... Times, operand_or_scalar X> constexpr auto repeat(const X& x) { return apply<ops::repeat<Times...>>(x); }
 template <int A, std::int64_t Size, std::int64_t Step = 1, operand_or_scalar X> constexpr auto windows(const X& x) { return apply<ops::windows<A, Size, Step>>(x); }
