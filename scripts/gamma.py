@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""The coefficients of include/tenure/math/gamma.hpp: interpolation at Chebyshev's points with 40 digits.
+
+    scripts/gamma.py [--check]
+
+It prints each polynomial with its relative error in the function, for double and float. With --check it fails where the header has another number.
+The errors of the functions themselves: scripts/accuracy.py lgamma digamma trigamma. Without mpmath it returns 77."""
+import os, re, struct, sys
+
+try:
+    from mpmath import mp, mpf, matrix, lu_solve, log, pi, sin, cos, sqrt, loggamma, psi, findroot, polyval
+except ImportError:
+    print("no mpmath")
+    sys.exit(77)
+mp.dps = 40
+half = mpf(1) / 2
+root = findroot(lambda x: psi(0, x), mpf("1.4616"))
+
+
+def of_large(f):  # as a function of u = 1 / x^2
+    return lambda u: f(1 / sqrt(u), u)
+
+
+def sine(z):
+    r = sqrt(z)
+    return sin(pi * r) / (pi * r)
+
+
+def slope(t):  # of digamma from its root, times x
+    return (t + 1.5) * (psi(0, t + 1.5) / (t + 1.5 - root) if abs(t + 1.5 - root) > 1e-15 else psi(1, root))
+
+
+# name: the function, where, the weight of its error, the terms for double and float
+fits = {
+    "lgamma(2 + t) / t": (lambda t: loggamma(2 + t).real / t if abs(t) > 1e-15 else psi(0, mpf(2)), mpf(-23) / 32, mpf(9) / 32, None, 20, 10),
+    "lgamma, Stirling": (of_large(lambda x, u: x * (loggamma(x) - (x - half) * (log(x) - 1) - half * log(2 * pi) + half)), 0, 1 / mpf(4.28125) ** 2,
+                         of_large(lambda x, u: 1 / x / loggamma(x)), 9, 3),
+    "x digamma(x) / (x - root) in x - 1.5": (slope, -half, half, None, 18, 9),
+    "digamma, Stirling": (of_large(lambda x, u: (log(x) - 1 / x / 2 - psi(0, x)) / u), 0, 1 / mpf(16), of_large(lambda x, u: u / psi(0, x)), 10, 4),
+    "trigamma, Stirling": (of_large(lambda x, u: (psi(1, x) - 1 / x - u / 2) * x / u), 0, 1 / mpf(25), of_large(lambda x, u: u / x / psi(1, x)), 10, 4),
+    "polygamma<2>, Stirling": (of_large(lambda x, u: (-psi(2, x) - u - u / x) / u**2), 0, 1 / mpf(25), of_large(lambda x, u: -u * u / psi(2, x)), 11, 4),
+    "sin(pi r) / (pi r) in r^2": (sine, 0, mpf(0.25), None, 9, 5),
+    "pi r cot(pi r) in r^2": (lambda z: cos(pi * sqrt(z)) / sine(z), 0, mpf(0.25), lambda z: mpf(1), 17, 8),
+}
+
+
+def interpolation(f, low, high, count):
+    points = [(low + high) / 2 - (high - low) / 2 * cos(pi * (2 * k + 1) / (2 * count)) for k in range(count)]
+    a, b = matrix(count, count), matrix(count, 1)
+    for i, x in enumerate(points):
+        b[i] = f(x)
+        for k in range(count):
+            a[i, k] = x**k
+    return list(lu_solve(a, b))
+
+
+def text(c, digits):
+    if digits == 53:
+        return float(c).hex()
+    return re.sub(r"\.?0+p", "p", struct.unpack("f", struct.pack("f", float(c)))[0].hex()) + "f"
+
+
+def main():
+    header = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "include", "tenure", "math", "gamma.hpp")).read() if "--check" in sys.argv else ""
+    failed = False
+    for name, (f, low, high, weight, *terms) in fits.items():
+        for count, digits in zip(terms, (53, 24)):
+            c = interpolation(f, low, high, count)
+            worst = max(abs((polyval(c[::-1], x) - f(x)) * (weight(x) if weight else 1 / f(x)))
+                        for x in (low + (high - low) * (k + half) / 100 for k in range(100)))
+            numbers = [text(v, digits) for v in c]
+            print(f"// {name}, {'double' if digits == 53 else 'float'}: 2^{float(log(worst, 2)):.1f}\n{{{', '.join(numbers)}}}")
+            if header:
+                failed = failed or any(n not in header for n in numbers)
+    high = float(1.5 - root)
+    print("1.5 - root:", high.hex(), float(1.5 - root - high).hex())
+    single = struct.unpack("f", struct.pack("f", high))[0]
+    print("float:", text(single, 24), text(1.5 - root - mpf(single), 24))
+    print("log(2 pi) / 2 - 1 / 2:", float(log(2 * pi) / 2 - half).hex())
+    if failed:
+        print("the header has other numbers")
+    sys.exit(failed)
+
+
+main()
