@@ -73,6 +73,16 @@ def normal(x):
     return erfc(-x / mp.sqrt(2)) / 2, d, -x * d
 
 
+def gamma_of(x):
+    return -mp.log(x) if x < 1e-30 else x * (mp.log(x) - 1) if x > 1e90 else mp.loggamma(x).real
+
+
+def psi(n, x):  # mpmath's takes no extreme arguments
+    if x < 1e-30 or x > 1e90:
+        return (mp.log(x) - 1 / x, 1 / x + 1 / x**2, -1 / x**2 - 2 / x**3)[n] if x > 1 else (-1 / x, 1 / x**2, -2 / x**3)[n]
+    return mp.psi(n, x)
+
+
 def gelu_tanh(x):
     k = mp.sqrt(2 / pi) * 2
     c = mpf("0.044715")
@@ -121,6 +131,8 @@ functions = {
     "atanh": ("atanh(x)", lambda x: (mp.atanh(x), 1 / ((1 - x) * (1 + x)), 2 * x / ((1 - x) * (1 + x)) ** 2), -1, 1),
     "erf": ("erf(x)", lambda x: (mp.erf(x) if abs(x) < 100 else mp.sign(x), bell(x), -2 * x * bell(x))),
     "erfc": ("erfc(x)", lambda x: (erfc(x), -bell(x), 2 * x * bell(x))),
+    "lgamma": ("lgamma(x)", lambda x: (gamma_of(x), psi(0, x), psi(1, x)), 0),
+    "digamma": ("digamma(x)", lambda x: (psi(0, x), psi(1, x), psi(2, x)), 0),
     "sigmoid": ("sigmoid(x)", sigmoid),
     "log_sigmoid": ("log_sigmoid(x)", lambda x: jet(-x, -one).of(softplus).scaled(-1)),
     "softplus": ("softplus(x)", softplus),

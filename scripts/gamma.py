@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSL-1.0
 """The coefficients of include/tenure/math/gamma.hpp: interpolation at Chebyshev's points with 40 digits.
 
-    scripts/gamma.py [--check]
+    scripts/gamma.py [--check | --golden]
 
 It prints each polynomial with its relative error in the function, for double and float. With --check it fails where the header has another number.
-The errors of the functions themselves: scripts/accuracy.py lgamma digamma trigamma. Without mpmath it returns 77."""
+--golden prints tests/math/data_gamma.hpp. The errors of more arguments: scripts/accuracy.py lgamma digamma. Without mpmath it returns 77."""
 import os, re, struct, sys
 
 try:
@@ -61,7 +61,38 @@ def text(c, digits):
     return re.sub(r"\.?0+p", "p", struct.unpack("f", struct.pack("f", float(c)))[0].hex()) + "f"
 
 
+def reflected(n, x):  # polygamma
+    if x > 0:
+        return psi(n, x)
+    c, s = pi * cos(pi * x) / sin(pi * x), pi / sin(pi * x)
+    return (psi(0, 1 - x) - c, s * s - psi(1, 1 - x), psi(2, 1 - x) - 2 * c * s * s)[n]
+
+
+def log_gamma(x):
+    return loggamma(x).real if x > 0 else log(pi / abs(x * sin(pi * x))) - log_gamma(-x)
+
+
+def print_golden():
+    """Arguments that are floats, and the four functions."""
+    single = lambda x: struct.unpack("f", struct.pack("f", x))[0]
+    at = [k / 16 + 0.0371 for k in range(100)] + [k * 2.37 + 6.5 for k in range(30)] + [10.0**k for k in range(3, 19)] + [2.0**-k for k in range(2, 60, 3)]
+    for edge in (1, 1.2812500, 1.4616321, 2, 2.28125, 3, 3.28125, 4, 4.28125, 5):
+        at += [edge] + [edge * (1 + s * 2.0**-k) for k in (5, 11, 17, 22) for s in (1, -1)]
+    at += [-(k / 8 + 0.0371) for k in range(70)] + [-k - s * 2.0**-10 for k in range(1, 12) for s in (1, -1)]
+    print("// SPDX-License-Identifier: BSL-1.0\n// Written by scripts/gamma.py --golden, with mpmath.\n#pragma once\n")
+    print("// The functions lgamma, digamma, trigamma and tetragamma of x.")
+    print("struct golden_gamma { double x; long double value[4]; };\ninline constexpr golden_gamma of_gamma[] = {")
+    for x in sorted({single(v) for v in at}):
+        x = mpf(x)
+        values = [log_gamma(x)] + [reflected(n, x) for n in range(3)]
+        number = lambda v: mp.nstr(v, 22, min_fixed=0, max_fixed=0) + "L"
+        print(f"    {{{float(x).hex()}, {{{', '.join(map(number, values))}}}}},")
+    print("};")
+
+
 def main():
+    if "--golden" in sys.argv:
+        return print_golden()
     header = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "include", "tenure", "math", "gamma.hpp")).read() if "--check" in sys.argv else ""
     failed = False
     for name, (f, low, high, weight, *terms) in fits.items():

@@ -53,6 +53,7 @@
 #include <tenure/ops/arithmetic.hpp>
 #include <tenure/ops/exponential.hpp>
 #include <tenure/ops/remainder.hpp>
+#include <tenure/ops/special.hpp>
 #include <tenure/ops/movement.hpp>
 #include <tenure/ops/indexing.hpp>
 #include <tenure/ops/reduction.hpp>

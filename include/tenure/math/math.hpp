@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// Vector math: every function takes packets and returns packets of one to sixteen lanes, with an error of at most 2 ulp.
+// Vector math: every function takes packets and returns packets of one to sixteen lanes, with an error of at most 2 ulp, and the special functions of 4.
 // docs/math.md has the measurements.
 #pragma once
 
 #include <tenure/math/error_function.hpp>
 #include <tenure/math/exponential.hpp>
+#include <tenure/math/gamma.hpp>
 #include <tenure/math/hyperbolic.hpp>
 #include <tenure/math/inverse_hyperbolic.hpp>
 #include <tenure/math/inverse_trigonometric.hpp>

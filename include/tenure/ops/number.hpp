@@ -7,6 +7,7 @@
 #include <tenure/math/constant.hpp>
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/remainder.hpp>
+#include <tenure/ops/special.hpp>
 #include <tenure/ops/trigonometric.hpp>
 
 namespace TENURE_NAMESPACE {
@@ -73,6 +74,10 @@ template <scalar X> constexpr auto atanh(X x) { return detail::evaluated<ops::at
 template <scalar X> constexpr auto tanh(X x) { return detail::evaluated<ops::tanh>(math::constant::tanh, x); }
 template <scalar X> constexpr auto erf(X x) { return detail::evaluated<ops::erf>(math::constant::erf, x); }
 template <scalar X> constexpr auto erfc(X x) { return detail::evaluated<ops::erfc>(math::constant::erfc, x); }
+template <scalar X> constexpr auto lgamma(X x) { return detail::evaluated<ops::lgamma>(math::constant::lgamma, x); }
+template <scalar X> constexpr auto digamma(X x) { return detail::evaluated<ops::digamma>(math::constant::digamma, x); }
+template <int Order, scalar X>
+constexpr auto polygamma(X x) { return detail::evaluated<ops::detail::polygamma_operation<Order>>([](math::constant::real r) { return math::constant::polygamma(Order, r); }, x); }
 
 template <scalar X> constexpr auto square(X x) { return x * x; }
 template <scalar X> constexpr auto reciprocal(X x) { return 1 / detail::floating_number(x); }
