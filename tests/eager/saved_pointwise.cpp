@@ -62,6 +62,10 @@ const std::map<std::string, std::vector<std::string>> table = {
     {"lgamma", {"0"}},
     {"digamma", {"0"}},
     {"trigamma", {"0"}},
+    {"logaddexp", {"01", "01"}},
+    {"hypot", {"0y", "1y"}},
+    {"logit", {"0"}},
+    {"log1mexp", {"0"}},
     {"multiply_add", {"1", "0", ""}},
 };
 

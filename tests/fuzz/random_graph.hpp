@@ -68,7 +68,7 @@ struct sample {
 
 template <class Op>
 constexpr int code = static_cast<int>(ops::code_of<Op>());
-// Those of random numbers stand last. They read bits, of which one rounding changes all.
+// Those of random numbers are not drawn. They read bits, of which one rounding changes all. Behind them are the special functions, which are not drawn.
 constexpr int rounding_operations = code<ops::random_word> - static_cast<int>(ir::opcode::pointwise);
 template <class... Op>
 constexpr bool is_any_of(int op) { return ((op == code<Op>) || ...); }
@@ -458,13 +458,12 @@ class generator {
     const ops::operation_record& r = ops::records::value[position];
     if (r.arity != 1 || r.types == ops::typing::logical) return;
     const int op = static_cast<int>(ir::opcode::pointwise) + position;
-    if (o_.smooth && is_any_of<ops::abs, ops::sign, ops::floor, ops::round, ops::relu, ops::ceil, ops::trunc, ops::trigamma, ops::tetragamma>(op)) return;
+    if (o_.smooth && is_any_of<ops::abs, ops::sign, ops::floor, ops::round, ops::relu, ops::ceil, ops::trunc>(op)) return;
     if (r.types == ops::typing::floating) {
       x = as_floating(x);
       const bool wild = !o_.smooth && dice_.chance(0.1);
       const bool grows = op == code<ops::exp> || op == code<ops::expm1> || op == code<ops::sinh> || op == code<ops::cosh> || op == code<ops::exp2>;
-      const bool needs_positive = op == code<ops::log> || op == code<ops::log2> || op == code<ops::log1p> || op == code<ops::sqrt> || op == code<ops::rsqrt> || op == code<ops::log10> || op == code<ops::acosh> ||
-                                  is_any_of<ops::lgamma, ops::digamma, ops::trigamma, ops::tetragamma>(op);
+      const bool needs_positive = op == code<ops::log> || op == code<ops::log2> || op == code<ops::log1p> || op == code<ops::sqrt> || op == code<ops::rsqrt> || op == code<ops::log10> || op == code<ops::acosh>;
       const bool needs_unit = is_any_of<ops::tan, ops::asin, ops::acos, ops::atanh>(op);
       if (grows && !wild) x = squashed(x);
       if (needs_positive && !wild) x = positive(x);

@@ -70,4 +70,19 @@ constexpr real digamma(real x) { return polygamma(0, x); }
 constexpr real trigamma(real x) { return polygamma(1, x); }
 constexpr real tetragamma(real x) { return polygamma(2, x); }
 
+constexpr real logaddexp(real x, real y) {
+  if (x != x || y != y) return nan;
+  return x == y ? (abs(x) == infinity ? x : x + ln2) : x > y ? (x == infinity || y == -infinity ? x : x + log1p(exp(y - x))) : logaddexp(y, x);
+}
+constexpr real hypot(real x, real y) {
+  const real a = abs(x), b = abs(y), most = a > b ? a : b, least = a > b ? b : a;
+  if (a == infinity || b == infinity) return infinity;
+  return x != x || y != y ? nan : most == 0 ? 0 : most * sqrt(1 + least / most * (least / most));
+}
+constexpr real logit(real x) { return !(x >= 0 && x <= 1) ? nan : x == 0 ? -infinity : x == 1 ? infinity : x > 0.25L && x < 0.75L ? 2 * atanh(2 * x - 1) : log(x / (1 - x)); }
+constexpr real log1mexp(real x) {
+  const real a = abs(x);
+  return a != a ? a : a == 0 ? -infinity : a < ln2 ? log(-expm1(-a)) : log1p(-exp(-a));
+}
+
 }  // namespace tenure::math::constant

@@ -76,6 +76,10 @@ template <scalar X> constexpr auto erf(X x) { return detail::evaluated<ops::erf>
 template <scalar X> constexpr auto erfc(X x) { return detail::evaluated<ops::erfc>(math::constant::erfc, x); }
 template <scalar X> constexpr auto lgamma(X x) { return detail::evaluated<ops::lgamma>(math::constant::lgamma, x); }
 template <scalar X> constexpr auto digamma(X x) { return detail::evaluated<ops::digamma>(math::constant::digamma, x); }
+template <scalar X, scalar Y> constexpr auto logaddexp(X x, Y y) { return detail::evaluated<ops::logaddexp>(math::constant::logaddexp, x, y); }
+template <scalar X, scalar Y> constexpr auto hypot(X x, Y y) { return detail::evaluated<ops::hypot>(math::constant::hypot, x, y); }
+template <scalar X> constexpr auto logit(X x) { return detail::evaluated<ops::logit>(math::constant::logit, x); }
+template <scalar X> constexpr auto log1mexp(X x) { return detail::evaluated<ops::log1mexp>(math::constant::log1mexp, x); }
 template <int Order, scalar X>
 constexpr auto polygamma(X x) { return detail::evaluated<ops::detail::polygamma_operation<Order>>([](math::constant::real r) { return math::constant::polygamma(Order, r); }, x); }
 

@@ -20,7 +20,7 @@ struct joined<operation_list<A...>, operation_list<B...>, Rest...> : joined<oper
 }  // namespace detail
 
 using registry = typename detail::joined<arithmetic_operations, comparison_operations, exponential_operations,
-                                         trigonometric_operations, activation_operations, remainder_operations, special_operations, random_operations>::type;
+                                         trigonometric_operations, activation_operations, remainder_operations, random_operations, special_operations>::type;
 
 /// The data of a pointwise operation that passes read.
 struct operation_record {
