@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// One operation on small static matrices in a call, float64, and Eigen's with fixed sizes: products, 2 A + B, a dot product, a system of equations.
+// One operation on small static matrices in a call, float64, and Eigen's with fixed sizes: products, 2 A + B, a dot product, a system of equations, the
+// inverse and the determinant.
 #include "small.hpp"
 
 namespace {
@@ -10,6 +11,8 @@ constexpr auto product = tn::compile([](auto a, auto b) { return matmul(a, b); }
 constexpr auto sum_of_two = tn::compile([](auto a, auto b) { return 2.0 * a + b; });
 constexpr auto dot_of = tn::compile([](auto x, auto y) { return sum(x * y); });
 constexpr auto solution = tn::compile([](auto a, auto b) { return tn::solve(a, b); });
+constexpr auto inverse_of = tn::compile([](auto a) { return tn::inverse(a); });
+constexpr auto det_of = tn::compile([](auto a) { return tn::det(a); });
 
 template <int N>
 struct matrices {
@@ -30,6 +33,8 @@ struct matrices {
     add(), add_by_hand(), require_equal("2 A + B", c, hand.c);
     apply(), apply_by_hand(), require_equal("A x", z, hand.z);
     solve(), solve_by_hand(), require_equal("solve", z, hand.z);
+    invert(), invert_by_hand(), require_equal("inverse", c, hand.c);
+    det(), det_by_hand(), bench::require_agreement("det", number.data(), &hand.number, 1, 1e-9);
     dot(), dot_by_hand(), bench::require_agreement("dot", number.data(), &hand.number, 1, 1e-9);
   }
   std::int64_t items() const { return 1; }
@@ -43,6 +48,10 @@ struct matrices {
   [[gnu::noinline]] void dot() { dot_of.into(number)(x, y); }
   [[gnu::noinline]] void dot_by_hand() { hand.number = hand.x.dot(hand.y); }
   [[gnu::noinline]] void solve() { solution.into(z)(a, x); }
+  [[gnu::noinline]] void invert() { inverse_of.into(c)(a); }
+  [[gnu::noinline]] void invert_by_hand() { hand.c = hand.a.inverse(); }
+  [[gnu::noinline]] void det() { det_of.into(number)(a); }
+  [[gnu::noinline]] void det_by_hand() { hand.number = hand.a.determinant(); }
   [[gnu::noinline]] void solve_by_hand() { hand.z = hand.a.partialPivLu().solve(hand.x); }
 };
 
@@ -57,6 +66,8 @@ void rows() {
   both("small_apply", [](all& p) { p.apply(); }, [](all& p) { p.apply_by_hand(); });
   both("small_add", [](all& p) { p.add(); }, [](all& p) { p.add_by_hand(); });
   both("small_dot", [](all& p) { p.dot(); }, [](all& p) { p.dot_by_hand(); });
+  both("small_inverse", [](all& p) { p.invert(); }, [](all& p) { p.invert_by_hand(); });
+  both("small_det", [](all& p) { p.det(); }, [](all& p) { p.det_by_hand(); });
   both("small_solve", [](all& p) { p.solve(); }, [](all& p) { p.solve_by_hand(); });
 }
 

@@ -12,6 +12,9 @@ namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 template <class P>
 struct lanes_choice {
   mask_of<P> mask;
+
+  friend TENURE_KERNEL_INLINE lanes_choice operator&&(lanes_choice a, lanes_choice b) { return {mask_and(a.mask, b.mask)}; }
+  friend TENURE_KERNEL_INLINE lanes_choice operator!(lanes_choice a) { return {mask_not(a.mask)}; }
 };
 
 template <class P>

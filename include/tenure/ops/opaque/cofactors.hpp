@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include <tenure/math/lanes.hpp>
-#include <tenure/math/packet/minimum.hpp>
 #include <tenure/math/twin.hpp>
 
 namespace TENURE_NAMESPACE::ops {
@@ -63,15 +62,18 @@ TENURE_KERNEL_INLINE V cofactors(std::int64_t n, const V* a, V* to) {
   return alternating(s01, c23, s02, c13, s03, c12) + alternating(s12, c03, s13, c02, s23, c01);
 }
 
-/// 1 in the lanes where no product of cofactors() left the range of the type, and where det(a) is not so small that one could have: else 0, also for NaN.
+/// Where a product of cofactors() may have left the range of the type, or det(a) is so small that it matters; also for NaN.
 template <class V>
-TENURE_KERNEL_INLINE V is_in_range(std::int64_t n, const V* a, V det) {
-  constexpr bool is_double = sizeof(typename V::number) == 8;
-  const V zero = V(typename V::number(0)), one = V(typename V::number(1));
-  V largest = math::abs(a[0]);
-  for (std::int64_t e = 1; e < n * n; ++e) largest = V(math::max(largest.value, math::abs(a[e]).value));
-  const V is_small = math::choose(largest < V(typename V::number(is_double ? 0x1p150 : 0x1p24)), one, zero);
-  return math::choose(math::abs(det) > V(typename V::number(is_double ? 0x1p-500 : 0x1p-50)), is_small, zero);
+TENURE_KERNEL_INLINE auto is_out_of_range(std::int64_t n, const V* a, V det) {
+  using T = typename V::number;
+  constexpr bool is_double = sizeof(T) == 8;
+  V total = V(T(0));
+  for (std::int64_t i = 0; i < n; ++i) {
+    V of_row = math::abs(a[i * n]);
+    for (std::int64_t j = 1; j < n; ++j) of_row = of_row + math::abs(a[i * n + j]);
+    total = total + of_row;
+  }
+  return !(math::abs(det) > V(T(is_double ? 0x1p-500 : 0x1p-50)) && total < V(T(is_double ? 0x1p150 : 0x1p24)));
 }
 
 }  // namespace tenure::ops

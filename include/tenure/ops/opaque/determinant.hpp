@@ -21,17 +21,18 @@ struct det : sample_operation<det, 1> {
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* to, no_options) {
     V* const a = operand[0];
     const std::int64_t n = sizes[0];
-    const V one = V(typename V::number(1));
-    V found = one, is_right = V(typename V::number(0));
+    const V zero = V(typename V::number(0)), one = V(typename V::number(1));
+    V found = one;
+    auto is_wrong = zero < one;
     if (n >= 1 && n <= most_cofactor_rows) {
       V unread[most_cofactor_rows * most_cofactor_rows];
       found = cofactors(n, a, unread);
-      is_right = is_in_range(n, a, found);
+      is_wrong = is_out_of_range(n, a, found);
     }
-    if (math::any(is_right < one)) {
+    if (math::any(is_wrong)) {
       V product = eliminate(a, n, static_cast<V*>(nullptr), 0, true);
       for (std::int64_t k = 0; k < n; ++k) product = product * a[k * (n + 1)];
-      found = math::choose(is_right < one, product, found);
+      found = math::choose(is_wrong, product, found);
     }
     to[0] = found;
   }
@@ -71,21 +72,22 @@ struct slogdet : sample_operation<slogdet, 1, 2> {
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
     V* const a = operand[0];
     const std::int64_t n = sizes[0];
-    const V one = V(typename V::number(1));
-    V sign = one, size = V(typename V::number(0)), is_right = size;
+    const V zero = V(typename V::number(0)), one = V(typename V::number(1));
+    V sign = one, size = zero;
+    auto is_wrong = zero < one;
     if (n >= 1 && n <= most_cofactor_rows) {
       V unread[most_cofactor_rows * most_cofactor_rows];
       const V found = cofactors(n, a, unread);
-      is_right = is_in_range(n, a, found);
+      is_wrong = is_out_of_range(n, a, found);
       sign = sign_of(found), size = log_size(found);
     }
-    if (math::any(is_right < one)) {
-      V product = eliminate(a, n, static_cast<V*>(nullptr), 0, true), sum = V(typename V::number(0));
+    if (math::any(is_wrong)) {
+      V product = eliminate(a, n, static_cast<V*>(nullptr), 0, true), sum = zero;
       for (std::int64_t k = 0; k < n; ++k) {
         product = product * sign_of(a[k * (n + 1)]);
         sum = sum + log_size(a[k * (n + 1)]);
       }
-      sign = math::choose(is_right < one, product, sign), size = math::choose(is_right < one, sum, size);
+      sign = math::choose(is_wrong, product, sign), size = math::choose(is_wrong, sum, size);
     }
     results[0][0] = sign, results[1][0] = size;
   }

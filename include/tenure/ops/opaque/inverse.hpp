@@ -60,12 +60,13 @@ struct inverse : sample_operation<inverse, 1, 1, inverse_options> {
     if (n == 0) return;
     const V one = V(typename V::number(1)), det = cofactors(n, a, to);
     if (of.is_adjugate) return;
-    const V factor = one / det, is_right = is_in_range(n, a, det);
+    const V factor = one / det;
+    const auto is_wrong = is_out_of_range(n, a, det);
     for (std::int64_t e = 0; e < n * n; ++e) to[e] = to[e] * factor;
-    if (!math::any(is_right < one)) return;
+    if (!math::any(is_wrong)) return;
     V other[most_cofactor_rows * most_cofactor_rows];
     by_elimination(n, a, other, false);
-    for (std::int64_t e = 0; e < n * n; ++e) to[e] = math::choose(is_right < one, other[e], to[e]);
+    for (std::int64_t e = 0; e < n * n; ++e) to[e] = math::choose(is_wrong, other[e], to[e]);
   }
   /// The last row of the adjugate needs no division by the last pivot, which is 0 where det(a) is.
   template <class V>
