@@ -73,6 +73,18 @@ def normal(x):
     return erfc(-x / mp.sqrt(2)) / 2, d, -x * d
 
 
+def log_normal(x):
+    if x > -8:
+        v, d = normal(x)[:2]
+        tail = erfc(x / mp.sqrt(2)) / 2
+        e = x + d / v
+        return mp.log1p(-tail) if x > 0 else mp.log(v), d / v, -d / v * e
+    e = mpf(0)
+    for n in range(200, 0, -1):
+        e = n / (-x + e)
+    return -x * x / 2 - mp.log((e - x) * mp.sqrt(2 * pi)), e - x, -(e - x) * e
+
+
 def gamma_of(x):
     return -mp.log(x) if x < 1e-30 else x * (mp.log(x) - 1) if x > 1e90 else mp.loggamma(x).real
 
@@ -133,6 +145,8 @@ functions = {
     "erfc": ("erfc(x)", lambda x: (erfc(x), -bell(x), 2 * x * bell(x))),
     "lgamma": ("lgamma(x)", lambda x: (gamma_of(x), psi(0, x), psi(1, x)), 0),
     "digamma": ("digamma(x)", lambda x: (psi(0, x), psi(1, x), psi(2, x)), 0),
+    "normal_cdf": ("normal_cdf(x)", normal),
+    "log_normal_cdf": ("log_normal_cdf(x)", log_normal),
     "sigmoid": ("sigmoid(x)", sigmoid),
     "log_sigmoid": ("log_sigmoid(x)", lambda x: jet(-x, -one).of(softplus).scaled(-1)),
     "softplus": ("softplus(x)", softplus),
@@ -145,7 +159,7 @@ functions = {
     "softsign": ("softsign(x)", lambda x: (x / (1 + abs(x)), 1 / (1 + abs(x)) ** 2, -2 * mp.sign(x) / (1 + abs(x)) ** 3)),
 }
 # Products with a factor that may be a subnormal number: the powers of x that its ulp is multiplied with.
-by_subnormal = {"erf": (0, 0, 1), "erfc": (0, 0, 1), "silu": (1, 1, 1), "mish": (1, 1, 1), "gelu": (1, 1, 2), "gelu_tanh": (1, 3, 5)}
+by_subnormal = {"normal_cdf": (0, 0, 1), "log_normal_cdf": (0, 0, 1), "erf": (0, 0, 1), "erfc": (0, 0, 1), "silu": (1, 1, 1), "mish": (1, 1, 1), "gelu": (1, 1, 2), "gelu_tanh": (1, 3, 5)}
 # What is above 8 ulp, and why. The table marks it.
 known = {
     ("gelu_tanh", 0): "(1)",  # the cubic in the exponent is rounded

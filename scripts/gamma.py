@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""The coefficients of include/tenure/math/gamma.hpp: interpolation at Chebyshev's points with 40 digits.
+"""The coefficients of include/tenure/math/gamma.hpp normal_tail.hpp and normal_inverse.hpp: interpolation at Chebyshev's points with 40 digits.
 
-    scripts/gamma.py [--check | --golden]
+    scripts/gamma.py [--check | --golden | --golden-normal]
 
 It prints each polynomial with its relative error in the function, for double and float. With --check it fails where the header has another number.
---golden prints tests/math/data_gamma.hpp. The errors of more arguments: scripts/accuracy.py lgamma digamma. Without mpmath it returns 77."""
+--golden prints tests/math/data_gamma.hpp, --golden-normal data_normal_tail.hpp. The errors of more arguments: scripts/accuracy.py lgamma digamma. Without mpmath it returns 77."""
 import os, re, struct, sys
 
 try:
@@ -31,6 +31,31 @@ def slope(t):  # of digamma from its root, times x
     return (t + 1.5) * (psi(0, t + 1.5) / (t + 1.5 - root) if abs(t + 1.5 - root) > 1e-15 else psi(1, root))
 
 
+def by_root(v):  # erfinv(x) v for v = 1 / sqrt(w)
+    return inverse(v**-2) * sqrt(-mp.expm1(-(v**-2))) * v
+
+
+def mills(a, _):  # a (phi(a) / Phi(-a) - a)
+    fraction = mpf(0)
+    for n in range(400, 0, -1):
+        fraction = n / (a + fraction)
+    return a * fraction
+
+
+def inverse(w):  # erfinv(x) / x for w = -log(1 - x^2)
+    d = mp.exp(-w)
+    x = sqrt(-mp.expm1(-w))
+    if w < 3:
+        return mp.erfinv(x) / x if w > 1e-20 else sqrt(pi) / 2
+    q, y = d / (1 + x), sqrt(w - log(sqrt(pi * w)))
+    for _ in range(60):
+        step = log(mp.erfc(y) / q) * mp.erfc(y) * sqrt(pi) / 2 * mp.exp(y * y)
+        y += step
+        if abs(step) < mpf(10) ** -32:
+            break
+    return y / x
+
+
 # name: the function, where, the weight of its error, the terms for double and float
 fits = {
     "lgamma(2 + t) / t": (lambda t: loggamma(2 + t).real / t if abs(t) > 1e-15 else psi(0, mpf(2)), mpf(-23) / 32, mpf(9) / 32, None, 20, 10),
@@ -42,6 +67,10 @@ fits = {
     "polygamma<2>, Stirling": (of_large(lambda x, u: (-psi(2, x) - u - u / x) / u**2), 0, 1 / mpf(25), of_large(lambda x, u: -u * u / psi(2, x)), 11, 4),
     "sin(pi r) / (pi r) in r^2": (sine, 0, mpf(0.25), None, 9, 5),
     "pi r cot(pi r) in r^2": (lambda z: cos(pi * sqrt(z)) / sine(z), 0, mpf(0.25), lambda z: mpf(1), 17, 8),
+    "the tail of the normal distribution": (of_large(mills), 0, (1 / mpf(36), 1 / mpf(9)), None, 16, 10),
+    "erfinv(x) / x in w - 2.25": (lambda t: inverse(t + mpf(2.25)), mpf(-2.25), mpf(2.25), None, 21, 10),
+    "erfinv / s in 1 / s - 0.3125, a guess": (lambda t: by_root(t + mpf(0.3125)), mpf(-0.15), mpf(0.16), None, 9, 9),
+    "erfinv / s in 1 / s - 0.1, a guess": (lambda t: by_root(t + mpf(0.1)), mpf(-0.064), mpf(0.0667), None, 8, 8),
 }
 
 
@@ -90,13 +119,36 @@ def print_golden():
     print("};")
 
 
+def print_golden_normal():
+    single = lambda x: struct.unpack("f", struct.pack("f", x))[0]
+    at = [k / 9 for k in range(-70, 60)] + [-9.0 - 1.7 * k for k in range(25)] + [-1e3, -1e4, -3e5, -1e8, -1e15] + [s * 2.0**-k for k in range(2, 40, 4) for s in (1, -1)]
+    at += [edge * (1 + s * 2.0**-20) for edge in (-3, -6) for s in (1, 0, -1)] + [7.5, 9.0]
+    print("// SPDX-License-Identifier: BSL-1.0\n// Written by scripts/gamma.py --golden-normal, with mpmath.\n#pragma once\n")
+    print("// log Phi(x), phi(x) / Phi(x) and x + phi(x) / Phi(x).")
+    print("struct golden_normal { double x; long double value[3]; };\ninline constexpr golden_normal of_normal[] = {")
+    for x in map(mpf, sorted({single(v) for v in at})):
+        if x < -5:
+            e = mills(-x, 0) / -x
+            values = -x * x / 2 - log((e - x) * sqrt(2 * pi)), e - x, e
+        else:
+            tail = mp.erfc(abs(x) / sqrt(2)) / 2
+            r = mp.npdf(x) / (tail if x < 0 else 1 - tail)
+            values = log(tail) if x < 0 else mp.log1p(-tail), r, x + r
+        print(f"    {{{float(x).hex()}, {{{', '.join(mp.nstr(v, 22, min_fixed=0, max_fixed=0) + 'L' for v in values)}}}}},")
+    print("};")
+
+
 def main():
+    if "--golden-normal" in sys.argv:
+        return print_golden_normal()
     if "--golden" in sys.argv:
         return print_golden()
-    header = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "include", "tenure", "math", "gamma.hpp")).read() if "--check" in sys.argv else ""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "include", "tenure", "math")
+    header = "".join(open(f"{folder}/{name}.hpp").read() for name in ("gamma", "normal_tail", "normal_inverse")) if "--check" in sys.argv else ""
     failed = False
-    for name, (f, low, high, weight, *terms) in fits.items():
+    for name, (f, low, end, weight, *terms) in fits.items():
         for count, digits in zip(terms, (53, 24)):
+            high = end[digits == 24] if isinstance(end, tuple) else end
             c = interpolation(f, low, high, count)
             worst = max(abs((polyval(c[::-1], x) - f(x)) * (weight(x) if weight else 1 / f(x)))
                         for x in (low + (high - low) * (k + half) / 100 for k in range(100)))

@@ -66,6 +66,9 @@ const std::map<std::string, std::vector<std::string>> table = {
     {"hypot", {"0y", "1y"}},
     {"logit", {"0"}},
     {"log1mexp", {"0"}},
+    {"normal_ratio", {"0y"}},
+    {"normal_excess", {"0y"}},
+    {"log_normal_cdf", {"0"}},
     {"multiply_add", {"1", "0", ""}},
 };
 

@@ -21,7 +21,7 @@ void of_two(F f, double lo, double hi) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("derivatives of functions of any number", "", TENURE_LAW_TYPES) {
-  of_one<TestType>([](auto x) { return std::tuple{exp(x), expm1(x), sin(x), cos(x), sinh(x), cosh(x), atan(x), erf(x), -x, square(x), exp2(x), asinh(x), erfc(x)}; }, -2, 2);
+  of_one<TestType>([](auto x) { return std::tuple{exp(x), expm1(x), sin(x), cos(x), sinh(x), cosh(x), atan(x), erf(x), -x, square(x), exp2(x), asinh(x), erfc(x), normal_cdf(x), log_normal_cdf(x)}; }, -2, 2);
   of_one<TestType>([](auto x) { return std::tuple{tanh(x), sigmoid(x), softplus(x), silu(x), gelu(x), gelu_tanh(x), mish(x), log_sigmoid(x), softsign(x)}; }, -3, 3);
   of_one<TestType>(
       [](auto x) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// lgamma and its derivatives of one number, in long double: for constant evaluation, for plain numbers, and as the reference of the packets. Arguments below
+// lgamma and its derivatives, and other special functions, of one number in long double: for constant evaluation, for plain numbers, and as the reference of the packets. Arguments below
 // 20 are moved up by the recurrence; then Stirling's series. Near 1 and 2 lgamma is a series in zeta(k) - 1.
 // Law: for x > 0 lgamma, rounded to double, is within 1 ulp. The error of digamma is at most 1e-17 times the larger of |digamma(x)| and 1. Negative
 // arguments have this error in the unit of the larger of |result| and |lgamma(x)|.
@@ -83,6 +83,23 @@ constexpr real logit(real x) { return !(x >= 0 && x <= 1) ? nan : x == 0 ? -infi
 constexpr real log1mexp(real x) {
   const real a = abs(x);
   return a != a ? a : a == 0 ? -infinity : a < ln2 ? log(-expm1(-a)) : log1p(-exp(-a));
+}
+
+constexpr real normal_density(real x) { return abs(x) > 150 ? 0 : 0.398942280401432677939946059934381868L * exp(-x * x / 2); }
+constexpr real normal_cdf(real x) { return x != x ? x : erfc(x * -0.707106781186547524400844362104849039L) / 2; }
+/// phi(a) / Phi(-a) - a. From 2 on it is Laplace's continued fraction.
+constexpr real normal_excess_of(real a) {
+  if (a < 2) return normal_density(a) / normal_cdf(-a) - a;
+  real rest = 0;
+  for (int n = 120; n > 0; --n) rest = n / (a + rest);
+  return rest;
+}
+constexpr real normal_ratio(real x) { return x != x ? x : x < 0 ? (x == -infinity ? infinity : normal_excess_of(-x) - x) : normal_density(x) / normal_cdf(x); }
+constexpr real normal_excess(real x) { return x != x ? x : x < 0 ? (x == -infinity ? 0 : normal_excess_of(-x)) : x + normal_ratio(x); }
+constexpr real log_normal_cdf(real x) {
+  if (x != x) return x;
+  if (x >= 0) return log1p(-normal_cdf(-x));
+  return x < -1e1000L ? -infinity : -x * x / 2 - log(2.506628274631000502415765284811045253L * normal_ratio(x));
 }
 
 }  // namespace tenure::math::constant

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Special functions: the logarithm of the gamma function and its derivatives; logarithms of probabilities; the length of the hypotenuse.
+// Special functions: the logarithm of the gamma function and its derivatives; logarithms of probabilities; the normal distribution; the length of the
+// hypotenuse.
 #pragma once
 
 #include <tenure/math/constant_gamma.hpp>
 #include <tenure/math/gamma.hpp>
 #include <tenure/math/inverse_hyperbolic.hpp>
+#include <tenure/math/normal_tail.hpp>
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/comparison.hpp>
 
@@ -107,7 +109,33 @@ struct log1mexp : floating_unary<log1mexp> {
   }
 };
 
-using special_operations = operation_list<lgamma, digamma, trigamma, tetragamma, logaddexp, hypot, logit, log1mexp>;
+struct normal_excess;
+
+/// phi(x) / Phi(x) of the standard normal distribution, the derivative of log Phi(x).
+struct normal_ratio : floating_unary<normal_ratio> {
+  static constexpr const char* name = "normal_ratio";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::normal_ratio(x); }
+  template <class T> static T reference(T x) { return static_cast<T>(math::constant::normal_ratio(x)); }
+  template <class V> static constexpr V derivative(int, V g, V x, V y) { return -(g * (y * pointwise_value<normal_excess>(x))); }
+};
+
+/// x + phi(x) / Phi(x). The two cancel for x far below 0.
+struct normal_excess : floating_unary<normal_excess> {
+  static constexpr const char* name = "normal_excess";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::normal_excess(x); }
+  template <class T> static T reference(T x) { return static_cast<T>(math::constant::normal_excess(x)); }
+  template <class V> static constexpr V derivative(int, V g, V x, V y) { return g * (1 - pointwise_value<normal_ratio>(x) * y); }
+};
+
+/// log Phi(x) of the standard normal distribution.
+struct log_normal_cdf : floating_unary<log_normal_cdf> {
+  static constexpr const char* name = "log_normal_cdf";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::log_normal_cdf(x); }
+  template <class T> static T reference(T x) { return static_cast<T>(math::constant::log_normal_cdf(x)); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<normal_ratio>(x); }
+};
+
+using special_operations = operation_list<lgamma, digamma, trigamma, tetragamma, logaddexp, hypot, logit, log1mexp, normal_ratio, normal_excess, log_normal_cdf>;
 
 namespace detail {
 template <int Order>
@@ -140,5 +168,10 @@ template <class X, class Y> requires some_operand<X, Y> constexpr auto hypot(con
 template <operand X> constexpr auto logit(const X& x) { return apply<ops::logit>(x); }
 /// log(1 - exp(-|x|)): so of log(1 - e^x) where x is below 0, and of log(1 - e^-x) where it is above.
 template <operand X> constexpr auto log1mexp(const X& x) { return apply<ops::log1mexp>(x); }
+
+/// The distribution function of the standard normal distribution, and its logarithm. Both keep their digits far below 0, and the derivatives of the logarithm do too.
+/// The derivative of log_normal_cdf at -x is the hazard at x. Integers and bool are converted to float32 first.
+template <operand X> constexpr auto normal_cdf(const X& x) { return apply<ops::normal_cdf>(x); }
+template <operand X> constexpr auto log_normal_cdf(const X& x) { return apply<ops::log_normal_cdf>(x); }
 
 }  // namespace tenure
