@@ -73,6 +73,12 @@ def normal(x):
     return erfc(-x / mp.sqrt(2)) / 2, d, -x * d
 
 
+def inverse_erf(x):
+    y = mp.erfinv(x)
+    d = mp.sqrt(pi) / 2 * mp.exp(y * y)
+    return y, d, 2 * y * d * d
+
+
 def log_normal(x):
     if x > -8:
         v, d = normal(x)[:2]
@@ -145,6 +151,7 @@ functions = {
     "erfc": ("erfc(x)", lambda x: (erfc(x), -bell(x), 2 * x * bell(x))),
     "lgamma": ("lgamma(x)", lambda x: (gamma_of(x), psi(0, x), psi(1, x)), 0),
     "digamma": ("digamma(x)", lambda x: (psi(0, x), psi(1, x), psi(2, x)), 0),
+    "erfinv": ("erfinv(x)", inverse_erf, -1, 1),
     "normal_cdf": ("normal_cdf(x)", normal),
     "log_normal_cdf": ("log_normal_cdf(x)", log_normal),
     "sigmoid": ("sigmoid(x)", sigmoid),

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSL-1.0
 """The coefficients of include/tenure/math/gamma.hpp normal_tail.hpp and normal_inverse.hpp: interpolation at Chebyshev's points with 40 digits.
 
-    scripts/gamma.py [--check | --golden | --golden-normal]
+    scripts/gamma.py [--check | --golden | --golden-normal | --golden-inverse]
 
 It prints each polynomial with its relative error in the function, for double and float. With --check it fails where the header has another number.
---golden prints tests/math/data_gamma.hpp, --golden-normal data_normal_tail.hpp. The errors of more arguments: scripts/accuracy.py lgamma digamma. Without mpmath it returns 77."""
+--golden prints tests/math/data_gamma.hpp, --golden-normal data_normal_tail.hpp, --golden-inverse
+data_normal_inverse.hpp. The errors of more arguments: scripts/accuracy.py lgamma digamma. Without mpmath it returns 77."""
 import os, re, struct, sys
 
 try:
@@ -138,7 +139,23 @@ def print_golden_normal():
     print("};")
 
 
+def print_golden_inverse():
+    single = lambda x: struct.unpack("f", struct.pack("f", x))[0]
+    at = [k / 61 for k in range(1, 61)] + [2.0**-k for k in range(1, 126, 4)] + [1 - 2.0**-k for k in range(2, 25)] + [0.0027, 0.0028, 0.99721, 0.99443, 0.9945]
+    at += [0.5 * (1 + s * 2.0**-k) for k in (5, 11, 17, 23) for s in (1, -1)]
+    print("// SPDX-License-Identifier: BSL-1.0\n// Written by scripts/gamma.py --golden-inverse, with mpmath.\n#pragma once\n")
+    print("// erfinv(x), and z for Phi(z) = x.")
+    print("struct golden_inverse { double x; long double value[2]; };\ninline constexpr golden_inverse of_inverse[] = {")
+    for x in map(mpf, sorted({single(v) for v in at})):
+        y = x * inverse(-log((1 - x) * (1 + x)))
+        z = sqrt(mpf(2)) * (2 * x - 1) * (inverse(-log(4 * x * (1 - x))) if x != half else 0)
+        print(f"    {{{float(x).hex()}, {{{', '.join(mp.nstr(v, 22, min_fixed=0, max_fixed=0) + 'L' for v in (y, z))}}}}},")
+    print("};")
+
+
 def main():
+    if "--golden-inverse" in sys.argv:
+        return print_golden_inverse()
     if "--golden-normal" in sys.argv:
         return print_golden_normal()
     if "--golden" in sys.argv:

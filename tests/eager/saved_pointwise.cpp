@@ -69,6 +69,8 @@ const std::map<std::string, std::vector<std::string>> table = {
     {"normal_ratio", {"0y"}},
     {"normal_excess", {"0y"}},
     {"log_normal_cdf", {"0"}},
+    {"erfinv", {"y"}},
+    {"normal_icdf", {"y"}},
     {"multiply_add", {"1", "0", ""}},
 };
 

@@ -102,4 +102,32 @@ constexpr real log_normal_cdf(real x) {
   return x < -1e1000L ? -infinity : -x * x / 2 - log(2.506628274631000502415765284811045253L * normal_ratio(x));
 }
 
+/// z for Phi(z) = p, for p from 0 to 1 / 4: Newton's method for log Phi, which is concave, from the left.
+constexpr real normal_quantile(real p) {
+  if (p == 0) return -infinity;
+  const real l = log(p);
+  real z = -sqrt(-2 * l);
+  for (int i = 0; i < 12; ++i) {
+    const real step = (l - log_normal_cdf(z)) / normal_ratio(z);
+    z += step;
+    if (step < 1e-11L * -z) break;  // the digits double with each step
+  }
+  return z;
+}
+constexpr real erfinv(real x) {
+  if (!(abs(x) <= 1)) return nan;
+  if (abs(x) > 0.5L) {
+    const real y = normal_quantile((1 - abs(x)) / 2) * 0.707106781186547524400844362104849039L;
+    return x > 0 ? -y : y;
+  }
+  if (x == 0) return x;
+  real y = x;
+  for (int i = 0; i < 6; ++i) y -= (erf(y) - x) * 0.886226925452758013649083741670572592L * exp(y * y);
+  return y;
+}
+constexpr real normal_icdf(real p) {
+  if (!(p >= 0 && p <= 1)) return nan;
+  return p < 0.25L ? normal_quantile(p) : p > 0.75L ? -normal_quantile(1 - p) : 1.414213562373095048801688724209698079L * erfinv(2 * p - 1);
+}
+
 }  // namespace tenure::math::constant

@@ -12,6 +12,7 @@
 #include <tenure/math/log10.hpp>
 #include <tenure/math/logarithm.hpp>
 #include <tenure/math/normal.hpp>
+#include <tenure/math/normal_inverse.hpp>
 #include <tenure/math/normal_tail.hpp>
 #include <tenure/math/packet.hpp>
 #include <tenure/math/power.hpp>

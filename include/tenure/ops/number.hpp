@@ -82,6 +82,8 @@ template <scalar X> constexpr auto logit(X x) { return detail::evaluated<ops::lo
 template <scalar X> constexpr auto log1mexp(X x) { return detail::evaluated<ops::log1mexp>(math::constant::log1mexp, x); }
 template <scalar X> constexpr auto normal_cdf(X x) { return detail::evaluated<ops::normal_cdf>(math::constant::normal_cdf, x); }
 template <scalar X> constexpr auto log_normal_cdf(X x) { return detail::evaluated<ops::log_normal_cdf>(math::constant::log_normal_cdf, x); }
+template <scalar X> constexpr auto erfinv(X x) { return detail::evaluated<ops::erfinv>(math::constant::erfinv, x); }
+template <scalar X> constexpr auto normal_icdf(X x) { return detail::evaluated<ops::normal_icdf>(math::constant::normal_icdf, x); }
 template <int Order, scalar X>
 constexpr auto polygamma(X x) { return detail::evaluated<ops::detail::polygamma_operation<Order>>([](math::constant::real r) { return math::constant::polygamma(Order, r); }, x); }
 

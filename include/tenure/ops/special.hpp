@@ -6,6 +6,7 @@
 #include <tenure/math/constant_gamma.hpp>
 #include <tenure/math/gamma.hpp>
 #include <tenure/math/inverse_hyperbolic.hpp>
+#include <tenure/math/normal_inverse.hpp>
 #include <tenure/math/normal_tail.hpp>
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/comparison.hpp>
@@ -135,7 +136,23 @@ struct log_normal_cdf : floating_unary<log_normal_cdf> {
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<normal_ratio>(x); }
 };
 
-using special_operations = operation_list<lgamma, digamma, trigamma, tetragamma, logaddexp, hypot, logit, log1mexp, normal_ratio, normal_excess, log_normal_cdf>;
+/// The inverse of erf. Its derivative is that of erf, inverted.
+struct erfinv : floating_unary<erfinv> {
+  static constexpr const char* name = "erfinv";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::erfinv(x); }
+  template <class T> static T reference(T x) { return static_cast<T>(math::constant::erfinv(x)); }
+  template <class V> static constexpr V derivative(int, V g, V, V y) { return g * (0.886226925452758013649 * pointwise_value<exp_of_product>(y, y)); }
+};
+
+/// The inverse of the distribution function of the standard normal distribution.
+struct normal_icdf : floating_unary<normal_icdf> {
+  static constexpr const char* name = "normal_icdf";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::normal_icdf(x); }
+  template <class T> static T reference(T x) { return static_cast<T>(math::constant::normal_icdf(x)); }
+  template <class V> static constexpr V derivative(int, V g, V, V y) { return g * (2.50662827463100050242 * pointwise_value<exp_of_product>(y, y * 0.5)); }
+};
+
+using special_operations = operation_list<lgamma, digamma, trigamma, tetragamma, logaddexp, hypot, logit, log1mexp, normal_ratio, normal_excess, log_normal_cdf, erfinv, normal_icdf>;
 
 namespace detail {
 template <int Order>
@@ -173,5 +190,10 @@ template <operand X> constexpr auto log1mexp(const X& x) { return apply<ops::log
 /// The derivative of log_normal_cdf at -x is the hazard at x. Integers and bool are converted to float32 first.
 template <operand X> constexpr auto normal_cdf(const X& x) { return apply<ops::normal_cdf>(x); }
 template <operand X> constexpr auto log_normal_cdf(const X& x) { return apply<ops::log_normal_cdf>(x); }
+
+/// The inverses of erf and of normal_cdf. Infinite at the ends of their domains, -1 and 1, or 0 and 1, as their derivatives are, and NaN beyond. Integers and bool
+/// are converted to float32 first.
+template <operand X> constexpr auto erfinv(const X& x) { return apply<ops::erfinv>(x); }
+template <operand X> constexpr auto normal_icdf(const X& x) { return apply<ops::normal_icdf>(x); }
 
 }  // namespace tenure
