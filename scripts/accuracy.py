@@ -174,6 +174,8 @@ known = {
     ("gelu_tanh", 2): "(1)",
     ("pow_0.001", 1): "(3)",  # 1 / x overflows on the way
     ("pow_0.001", 2): "(3)",
+    ("erfinv", 1): "(4)",  # the result is rounded before e^(y^2)
+    ("erfinv", 2): "(4)",
     ("mish", 2): "(2)",  # softplus is rounded before the exponential of tanh'
 }
 
