@@ -134,8 +134,11 @@ class component_splitter {
     const ir::node& n = g_[id];
     const int last = last_axis(id);
     if (length(id) == 0) return false;
-    if (n.op == opcode::reduce)
-      return n.type != dtype::boolean && length(n.in[0]) == length(id) && ((n.attr >> last_axis(n.in[0])) & 1) == 0 && has_many_rows(n.in[0]);
+    if (n.op == opcode::reduce) {
+      // A kernel adds up the columns of an array [rows, 3] well. Sums of each component would need a step more that puts them together.
+      const bool is_row = g_.shapes[n.shape].rank == 1;
+      return !is_row && n.type != dtype::boolean && length(n.in[0]) == length(id) && ((n.attr >> last_axis(n.in[0])) & 1) == 0 && has_many_rows(n.in[0]);
+    }
     if (!has_many_rows(id)) return false;
     switch (n.op) {
       case opcode::constant:

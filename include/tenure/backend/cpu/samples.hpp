@@ -15,6 +15,7 @@
 #include <tenure/math/lanes.hpp>
 #include <tenure/ops/opaque/registry.hpp>
 
+TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 namespace detail {
@@ -34,7 +35,9 @@ class samples {
     for (int a = 0; a < batch_; ++a) count_ *= o.in[0].extent[a];
     for (int k = 0; k < operands; ++k) {
       size_[k] = Record::elements_of_operand(k, sizes_);
-      in_place_[k] = is_dense(o.in[k], batch_, o.in[k].rank) && !Record::overwrites(k);
+      find_step(k);
+      is_dense_[k] = is_dense(o.in[k], batch_, o.in[k].rank);
+      in_place_[k] = is_dense_[k] && !Record::overwrites(k);
     }
     for (int r = 0; r < results; ++r) result_[r] = Record::elements_of_result(sizes_, r);
     const std::int64_t bytes_of_packet = elements(true) * lanes * static_cast<std::int64_t>(sizeof(T));
@@ -78,8 +81,21 @@ class samples {
       if (is_given(k) && (in_lanes || !in_place_[k])) n += size_[k];
     return n;
   }
+  /// Finds the distance from one sample of operand k to the next, if it is always the same. Quotients for each sample would take longer than its arithmetic.
+  constexpr void find_step(int k) {
+    const operand_view& x = operation_.in[k];
+    std::int64_t samples = 1;
+    has_step_[k] = true;
+    for (int a = batch_ - 1; a >= 0; --a) {
+      if (x.extent[a] == 1) continue;
+      if (samples == 1) step_[k] = x.stride[a];
+      has_step_[k] = has_step_[k] && x.stride[a] == samples * step_[k];
+      samples *= x.extent[a];
+    }
+  }
   const T* sample_of(void* const* pointer, int k, std::int64_t number) const {
     const operand_view& x = operation_.in[k];
+    if (has_step_[k]) return static_cast<const T*>(pointer[k]) + number * step_[k];
     std::int64_t at = 0;
     for (int a = batch_ - 1; a >= 0; number /= x.extent[a--]) at += number % x.extent[a] * x.stride[a];
     return static_cast<const T*>(pointer[k]) + at;
@@ -130,7 +146,8 @@ class samples {
       const T* from[lanes];
       for (int l = 0; l < lanes; ++l) from[l] = sample_of(pointer, k, first + (l < used ? l : used - 1));
       T* const at = is_given(k) ? memory : reinterpret_cast<T*>(to[0]);
-      gather_samples(view_of(k), from, at);
+      if (is_dense_[k]) gather_dense(size_[k], from, at);
+      else gather_samples(view_of(k), from, at);
       given[k] = is_given(k) ? reinterpret_cast<V*>(at) : nullptr;
       if (is_given(k)) memory += size_[k] * lanes;
     }
@@ -138,10 +155,7 @@ class samples {
     Record::run_sample(sizes_, given, to, options_);
     for (int r = 0; r < results; ++r) {
       if (results > 1 && pointer[operands + r] == nullptr) continue;
-      const T* const from = reinterpret_cast<const T*>(to[r]);
-      T* const result = static_cast<T*>(pointer[operands + r]) + first * result_[r];
-      for (int l = 0; l < used; ++l)
-        for (std::int64_t e = 0; e < result_[r]; ++e) result[l * result_[r] + e] = from[e * lanes + l];
+      scatter(result_[r], reinterpret_cast<const T*>(to[r]), static_cast<T*>(pointer[operands + r]) + first * result_[r], used);
     }
   }
   /// Element e of sample l goes to to[e * lanes + l].
@@ -151,12 +165,51 @@ class samples {
     });
   }
 
+  // Samples whose numbers are contiguous are transposed in registers, as many numbers at a time as a packet has lanes. Single numbers would be stored one by one,
+  // and each load of a packet would wait for them: 10,000 inverses of 3 x 3 took 3 times as long.
+  static constexpr bool transposes = Packets && math::can_transpose<packet_of<T, lanes>>;
+  /// Calls block(first, n) for numbers first to first + n - 1. The last block may overlap the block before it.
+  static void for_each_block(std::int64_t size, const auto& block) {
+    if (size < lanes) return void(size > 0 ? block(0, static_cast<int>(size)) : void());
+    for (std::int64_t first = 0; first + lanes <= size; first += lanes) block(first, lanes);
+    if (size % lanes != 0) block(size - lanes, lanes);
+  }
+  TENURE_FLATTEN static void gather_dense(std::int64_t size, const T* const (&from)[lanes], T* to) {
+    if constexpr (transposes)
+      for_each_block(size, [&](std::int64_t first, int n) {
+        using P = packet_of<T, lanes>;
+        P rows[lanes];
+        for (int l = 0; l < lanes; ++l) rows[l] = n == lanes ? math::load<P>(from[l] + first) : math::load_first<P>(from[l] + first, n);
+        math::transpose<P>(rows);
+        for (int e = 0; e < n; ++e) math::store<P>(to + (first + e) * lanes, rows[e]);
+      });
+    else
+      for (std::int64_t e = 0; e < size; ++e)
+        for (int l = 0; l < lanes; ++l) to[e * lanes + l] = from[l][e];
+  }
+  /// The inverse: number e of sample l is at from[e * lanes + l].
+  TENURE_FLATTEN static void scatter(std::int64_t size, const T* from, T* to, int used) {
+    if constexpr (transposes)
+      for_each_block(size, [&](std::int64_t first, int n) {
+        using P = packet_of<T, lanes>;
+        P rows[lanes];
+        for (int e = 0; e < lanes; ++e) rows[e] = math::load<P>(from + (first + (e < n ? e : 0)) * lanes);
+        math::transpose<P>(rows);
+        for (int l = 0; l < used; ++l)
+          if (n == lanes) math::store<P>(to + l * size + first, rows[l]);
+          else math::store_first<P>(to + l * size + first, rows[l], n);
+      });
+    else
+      for (int l = 0; l < used; ++l)
+        for (std::int64_t e = 0; e < size; ++e) to[l * size + e] = from[e * lanes + l];
+  }
+
   const opaque_operation& operation_;
   typename Record::options options_;
   sizes_type sizes_;
   int batch_;
-  std::int64_t count_ = 1, size_[operands] = {}, result_[results] = {};
-  bool in_place_[operands] = {}, in_lanes_ = false;
+  std::int64_t count_ = 1, size_[operands] = {}, step_[operands] = {}, result_[results] = {};
+  bool has_step_[operands] = {}, is_dense_[operands] = {}, in_place_[operands] = {}, in_lanes_ = false;
 };
 
 }  // namespace detail
@@ -190,12 +243,12 @@ TENURE_INLINE void store_numbers(T* to, const math::lanes<T>* from) {
 /// operands in all lanes. (With those as single numbers g++ 12 exchanges rows in memory, and the next load waits.)
 template <class Record, class T, class Step>
 struct small_sample {
-  static constexpr const opaque_operation& operation = Step::operation();
-  static constexpr ops::sample_sizes sizes = Record::sizes_of(operation);
+  static constexpr const opaque_operation& operation() { return Step::operation(); }  // nvcc refuses a reference as a member
+  static constexpr ops::sample_sizes sizes = Record::sizes_of(operation());
   static constexpr std::int64_t columns = Record::letter_of_columns < 0 ? 1 : sizes[Record::letter_of_columns < 0 ? 0 : Record::letter_of_columns];
   static constexpr bool has_lanes = [] {
     if constexpr (Record::letter_of_columns < 0 || !has_packets<T>) return false;
-    else return columns >= costs::columns_in_lanes && columns <= max_lanes<T> && operation.in[Record::result_begins_as].stride[operation.in[Record::result_begins_as].rank - 1] == 1;
+    else return columns >= costs::columns_in_lanes && columns <= max_lanes<T> && operation().in[Record::result_begins_as].stride[operation().in[Record::result_begins_as].rank - 1] == 1;
   }();
   using packet = std::conditional_t<has_lanes, packet_of<T, has_lanes ? static_cast<index>(std::bit_ceil(static_cast<std::uint64_t>(columns))) : 1>, T>;
   using V = math::lanes<packet>;
@@ -208,7 +261,7 @@ struct small_sample {
 
   template <int K>
   static TENURE_INLINE void load(const T* from, V* to) {
-    constexpr const operand_view& x = operation.in[K];
+    constexpr const operand_view& x = operation().in[K];
     static_assert(x.rank <= 2);
     constexpr std::int64_t rows = x.rank == 2 ? x.extent[0] : 1, width = x.rank >= 1 ? x.extent[x.rank - 1] : 1;
     constexpr std::int64_t row = x.rank == 2 ? x.stride[0] : 0, column = x.rank >= 1 ? x.stride[x.rank - 1] : 0;
@@ -232,7 +285,7 @@ template <class Record, class T, class Step>
 TENURE_INLINE void sample_in_registers(void* const* p) {
   using sample = detail::small_sample<Record, T, Step>;
   using V = typename sample::V;
-  static constexpr const ops::sample_sizes& sizes = sample::in_registers;
+  static constexpr ops::sample_sizes sizes = sample::in_registers;
   constexpr auto room = [](std::int64_t elements) { return static_cast<std::size_t>(elements < 1 ? 1 : elements); };
   constexpr auto of_operand = [](int k) { return k == Record::result_begins_as ? 0 : Record::elements_of_operand(k, sizes); };
   [&]<int... K, int... R>(std::integer_sequence<int, K...>, std::integer_sequence<int, R...>) {
@@ -242,7 +295,7 @@ TENURE_INLINE void sample_in_registers(void* const* p) {
     V* const given[] = {(K == Record::result_begins_as ? nullptr : std::get<static_cast<std::size_t>(K)>(memory).data())..., scratch.data()};
     V* const to[] = {std::get<static_cast<std::size_t>(R)>(results).data()...};
     (sample::template load<K>(static_cast<const T*>(p[K]), K == Record::result_begins_as ? to[0] : given[K]), ...);
-    Record::run_sample(sizes, given, to, Record::options_of(sample::operation.axis));
+    Record::run_sample(sizes, given, to, Record::options_of(sample::operation().axis));
     const auto store = [&]<int Result>(std::integral_constant<int, Result>) {
       T* const at = static_cast<T*>(p[Record::arity + Result]);
       if (Record::results == 1 || at != nullptr) sample::template store<Result>(at, to[Result]);
@@ -252,3 +305,4 @@ TENURE_INLINE void sample_in_registers(void* const* p) {
 }
 
 }  // namespace tenure::cpu_backend
+TENURE_WARNINGS_ON
