@@ -34,7 +34,7 @@ struct add : pointwise<add, 2, typing::arithmetic> {
 struct sub : pointwise<sub, 2, typing::arithmetic> {
   static constexpr const char* name = "sub";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: sub: the extents differ and neither of them is 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: sub: the extents differ and neither of them is 1: with tn::keepdim a reduction keeps its axis, as in x - mean(x, tn::axis<1>, tn::keepdim)"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::sub(x, y); }
   template <class T> static T reference(T x, T y) { return number::sub(x, y); }
   template <class V> static constexpr V derivative(int i, V g, V, V, V) { return i == 0 ? g : -g; }
@@ -60,7 +60,7 @@ struct mul : pointwise<mul, 2, typing::arithmetic>, keeps_numbers {
 struct div : pointwise<div, 2, typing::floating>, keeps_numbers {
   static constexpr const char* name = "div";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: div: the extents differ and neither of them is 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: div: the extents differ and neither of them is 1: with tn::keepdim a reduction keeps its axis, as in x / norm(x, tn::axis<1>, tn::keepdim)"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::div(x, y); }
   template <class T> static T reference(T x, T y) { return static_cast<T>(x / y); }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g / y : -(g * (x / y) / y); }

@@ -46,7 +46,7 @@ struct transpose {
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
     constexpr bool has_two = S::rank >= 2;
-    static_assert(has_two, "tenure: transpose: needs at least two axes");
+    static_assert(has_two, "tenure: transpose: needs at least two axes: the product of two vectors is outer(x, y)");
     if constexpr (has_two) {
       constexpr int a = axis_position<transpose, S::rank, A>::value, b = axis_position<transpose, S::rank, B>::value;
       std::int64_t axes = 0;
@@ -180,7 +180,7 @@ struct concat {
   static constexpr auto trace(const X& x, const Y& y, const Rest&... rest) {
     using L = typename X::shape_type;
     using R = typename Y::shape_type;
-    static_assert(L::rank == R::rank, "tenure: concat: operands have different ranks");
+    static_assert(L::rank == R::rank, "tenure: concat: operands have different ranks: tn::unsqueeze<0>(x) makes a vector of a number");
     static_assert(std::is_same_v<typename X::element_type, typename Y::element_type>, "tenure: concat: operands have different element types");
     constexpr int at = axis_position<concat, L::rank, A>::value;
     using rule = detail::concat_shape<at, L, R>;
@@ -219,7 +219,7 @@ struct stack {
   /// Whether the operands have one shape and one element type. If not, a static_assert gives the reason.
   template <class X, class... Rest>
   static constexpr bool are_alike() {
-    static_assert((have_equal_ranks<X, Rest> && ...), "tenure: stack: operands have different ranks");
+    static_assert((have_equal_ranks<X, Rest> && ...), "tenure: stack: operands have different ranks: it puts arrays of one shape along a new axis, and concat joins them along an axis that they have");
     static_assert((have_equal_types<X, Rest> && ...), "tenure: stack: operands have different element types");
     if constexpr (!(have_equal_ranks<X, Rest> && ...) || !(have_equal_types<X, Rest> && ...)) {
       return false;
