@@ -17,7 +17,7 @@ constexpr auto written_out(const Q& q, const K& k, const V& v, const Mask&... ma
   if constexpr (sizeof...(Mask) == 0)
     return matmul(softmax(scores), v);
   else
-    return matmul(softmax(where(mask..., -inf, scores)), v);
+    return matmul(softmax(where(mask..., -golden::inf, scores)), v);
 }
 
 /// Multi-head attention with two heads over [batch, time, 4].

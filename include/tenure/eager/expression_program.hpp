@@ -131,14 +131,21 @@ struct inputs_read {
   }
 };
 
+/// In place of copies_of_views, where only the extents of operands are read.
+struct no_copies {
+  template <class S, class T>
+  const void* read(const T* data, const extents&) const { return data; }
+};
+
 /// Appends the operands of e. `copies` has memory for those that are read as row-major arrays.
-template <class E, class... Copies>
-TENURE_INLINE void collect_operands(const E& e, leaf_argument*& at, Copies&... copies) {
+template <class E, class Copies = const no_copies>
+TENURE_INLINE void collect_operands(const E& e, leaf_argument*& at, Copies& copies = no_copies{}) {
   for_each_operand(e, [&](const auto& x) {
     using X = std::remove_cvref_t<decltype(x)>;
     if constexpr (is_captured<X>) {
       if constexpr (X::devices != device_bit<cpu_device>) x.storage.note_use();
-      if constexpr (sizeof...(Copies) > 0 && bytes_of_operand<X> >= 0) *at++ = {(copies.template read<typename X::shape_type>(x.data, x.strides()), ...), {}, {}};
+      constexpr bool is_row_major = !std::is_same_v<Copies, const no_copies> && bytes_of_operand<X> >= 0;
+      if constexpr (is_row_major) *at++ = {copies.template read<typename X::shape_type>(x.data, x.strides()), {}, {}};
       else *at++ = {x.data, x.shape(), x.strides()};
     } else {
       *at++ = {&x.value, {}, {}};
