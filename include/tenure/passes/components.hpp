@@ -188,10 +188,10 @@ class component_splitter {
   /// The node as an array.
   constexpr node_id whole(node_id id) {
     if (whole_[id] != none) return whole_[id];
-    if (is_view(g_[id].op)) {
-      ir::node view = g_[id];
-      view.in[0] = whole(g_[id].in[0]);
-      return whole_[id] = out_.emit(view);
+    if (is_view(g_[id].op) || g_[id].arity == 0) {  // needs no memory
+      ir::node n = g_[id];
+      for (int k = 0; k < n.arity; ++k) n.in[k] = whole(g_[id].in[k]);
+      return whole_[id] = out_.emit(n);
     }
     const int last = last_axis(id);
     extents one = g_.shape_of(id);
