@@ -149,7 +149,7 @@ constexpr auto norm(const X& x, Power, const Along&...) {
   static_assert(detail::never<Power>, "tenure: norm: the power stands in angle brackets: norm<1>(x)");
   return norm(x);
 }
-/// x / norm(x) along the last axis, or along axis<A>. Where the norm is 0, x stays 0, and its derivative is that of x.
+/// Each vector divided by its norm. The vectors lie along the last axis, or along axis<A>. A zero vector stays zero. There the derivative is that of x.
 template <operand X> constexpr auto normalize(const X& x) { return apply<ops::normalize<-1>>(x); }
 template <operand X, int A> constexpr auto normalize(const X& x, const axis_list<A>&) { return apply<ops::normalize<A>>(x); }
 /// The root of var(x). Where all elements are equal, the gradient is 0. For one element and a correction of 1, value and gradient are NaN.

@@ -136,7 +136,7 @@ struct log_normal_cdf : floating_unary<log_normal_cdf> {
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<normal_ratio>(x); }
 };
 
-/// The inverse of erf. Its derivative is that of erf, inverted.
+/// The inverse of erf: y with erf(y) = x. Its derivative is 1 / erf'(y).
 struct erfinv : floating_unary<erfinv> {
   static constexpr const char* name = "erfinv";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::erfinv(x); }

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include <tenure/ops/contraction.hpp>
 #include <tenure/ops/opaque/cofactors.hpp>
 #include <tenure/ops/opaque/elimination.hpp>
 #include <tenure/ops/opaque/operation.hpp>
+#include <tenure/ops/opaque/solve.hpp>
 #include <tenure/ops/structural/reduction.hpp>
 
 namespace TENURE_NAMESPACE::ops {
@@ -80,7 +80,7 @@ struct inverse : sample_operation<inverse, 1, 1, inverse_options> {
     for (std::int64_t e = 0; e < (n - 1) * n; ++e) to[e] = to[e] * det;
     substitute(a, n, to, n, n - 1);
   }
-  /// Gauss and Jordan; the adjugate by the determinants of its minors.
+  /// The solution for the columns of the identity; the adjugate by the determinants of its minors.
   template <class T>
   static void reference(const sample_sizes& sizes, const T* const* operand, T* to, inverse_options of) {
     const auto n = static_cast<std::size_t>(sizes[0]);
@@ -96,24 +96,12 @@ struct inverse : sample_operation<inverse, 1, 1, inverse_options> {
         }
       return;
     }
-    const std::size_t width = 2 * n;
-    std::vector<long double> all(n * width);
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t j = 0; j < width; ++j) all[i * width + j] = j < n ? static_cast<long double>(operand[0][i * n + j]) : j - n == i ? 1 : 0;
-    for (std::size_t k = 0; k < n; ++k) {
-      std::size_t best = k;
-      for (std::size_t i = k; i < n; ++i)
-        if (std::abs(all[i * width + k]) > std::abs(all[best * width + k])) best = i;
-      for (std::size_t j = 0; j < width; ++j) std::swap(all[k * width + j], all[best * width + j]);
-      const long double pivot = all[k * width + k];
-      for (std::size_t j = 0; j < width; ++j) all[k * width + j] /= pivot;
-      for (std::size_t i = 0; i < n; ++i) {
-        const long double factor = all[i * width + k];
-        for (std::size_t j = 0; j < width && i != k; ++j) all[i * width + j] -= factor * all[k * width + j];
-      }
-    }
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t j = 0; j < n; ++j) to[i * n + j] = static_cast<T>(all[i * width + n + j]);
+    std::vector<T> identity(n * n);
+    for (std::size_t i = 0; i < n; ++i) identity[i * n + i] = 1;
+    sample_sizes square = sizes;
+    square[1] = sizes[0];
+    const T* const system[] = {operand[0], identity.data()};
+    solve::reference(square, system, to, {});
   }
 
   template <class X>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// All iterations of a loop whose body is one elementwise kernel: a scan, or a while_loop with a flag for each element (passes/loops/until_done.hpp). The loop over the elements is outside, the loop over the iterations is inside: a few
-// packets of the carries stay in registers from the first iteration to the last. Otherwise each iteration would read and write the carries, and an
-// iteration with few elements would wait for the stores of the iteration before.
+// All iterations of a loop whose body is one elementwise kernel: a scan, or a while_loop with a flag for each element (passes/loops/until_done.hpp). The loop
+// over the elements is outside, and the loop over the iterations is inside: a few packets of the carries stay in registers from the first iteration to the
+// last. Otherwise each iteration would read and write the carries, and an iteration with few elements would wait for the stores of the iteration before.
 // Law: each element is computed by the same instructions as in iterations that run one after the other.
 #pragma once
 
