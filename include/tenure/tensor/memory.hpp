@@ -68,8 +68,8 @@ struct device_memory<cpu_device> {
         for (std::int64_t i = 0; i < n; ++i) to[i] = number::convert<T>(from[i]);
       return;
     }
-    for_each_run(shape, to_strides, from_strides, [=](std::int64_t t, std::int64_t f, std::int64_t length, std::int64_t step_t, std::int64_t step_f) {
-      for (std::int64_t i = 0; i < length; ++i) to[t + i * step_t] = number::convert<T>(from[f + i * step_f]);
+    for_each_run(shape, to_strides, from_strides, [=](std::int64_t at, std::int64_t from_at, std::int64_t length, std::int64_t step_t, std::int64_t step_f) {
+      for (std::int64_t i = 0; i < length; ++i) to[at + i * step_t] = number::convert<T>(from[from_at + i * step_f]);
     });
   }
   template <class T>
@@ -80,8 +80,8 @@ struct device_memory<cpu_device> {
   }
   template <class T>
   static void add(T* to, const extents& to_strides, const T* from, const extents& from_strides, const extents& shape) {
-    for_each_run(shape, to_strides, from_strides, [=](std::int64_t t, std::int64_t f, std::int64_t length, std::int64_t step_t, std::int64_t step_f) {
-      for (std::int64_t i = 0; i < length; ++i) to[t + i * step_t] += from[f + i * step_f];
+    for_each_run(shape, to_strides, from_strides, [=](std::int64_t at, std::int64_t from_at, std::int64_t length, std::int64_t step_t, std::int64_t step_f) {
+      for (std::int64_t i = 0; i < length; ++i) to[at + i * step_t] += from[from_at + i * step_f];
     });
   }
 };

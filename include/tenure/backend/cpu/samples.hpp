@@ -84,13 +84,13 @@ class samples {
   /// Finds the distance from one sample of operand k to the next, if it is always the same. Quotients for each sample would take longer than its arithmetic.
   constexpr void find_step(int k) {
     const operand_view& x = operation_.in[k];
-    std::int64_t samples = 1;
+    std::int64_t before = 1;
     has_step_[k] = true;
     for (int a = batch_ - 1; a >= 0; --a) {
       if (x.extent[a] == 1) continue;
-      if (samples == 1) step_[k] = x.stride[a];
-      has_step_[k] = has_step_[k] && x.stride[a] == samples * step_[k];
-      samples *= x.extent[a];
+      if (before == 1) step_[k] = x.stride[a];
+      has_step_[k] = has_step_[k] && x.stride[a] == before * step_[k];
+      before *= x.extent[a];
     }
   }
   const T* sample_of(void* const* pointer, int k, std::int64_t number) const {
