@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: root: it takes functions and gives a function: write root.residual, solver..x., and begin with the first guess in the solver
+// expect: tenure: root: it takes two functions and gives a function: write root.residual, solver..x., and begin with the first guess in the solver
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

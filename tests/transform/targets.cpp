@@ -209,6 +209,23 @@ TEST_CASE("a target may be an argument in another order") {
   CHECK(at(x, 0, 0) == at(x, 2, 0) + 1);
 }
 
+TEST_CASE("a product is computed into one of its operands, and the version rises once") {
+  using square = on_device::tensor<double, shape<2, 2>>;
+  constexpr auto product = tn::compile([](auto a, auto b) { return matmul(a, b); });
+  const square b = there(tn::tensor<double, shape<2, 2>>{{5, 6}, {7, 8}});
+  const auto check = [&](auto multiply, std::array<double, 4> wanted) {
+    square a = there(tn::tensor<double, shape<2, 2>>{{1, 2}, {3, 4}});
+    CHECK(product.into(a).copied_bytes(a, b) == 4 * sizeof(double));
+    const auto before = a.version();
+    multiply(a);
+    CHECK(a.version() == before + 1);
+    for (int i = 0; i < 4; ++i) CHECK(at(a, i / 2, i % 2) == wanted[static_cast<std::size_t>(i)]);
+  };
+  check([&](auto& a) { product.into(a)(a, b); }, {19, 22, 43, 50});
+  check([&](auto& a) { product.into(a)(b, a); }, {23, 34, 31, 46});
+  check([&](auto& a) { product.into(a)(a, a); }, {7, 10, 15, 22});
+}
+
 TEST_CASE("a view that is argument and target is updated in place") {
   auto x = counted();
   constexpr auto added = tn::compile([](auto sums, auto v) { return sums + v; });

@@ -135,7 +135,7 @@ struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, 
  private:
   template <class E>
   constexpr auto unwritten(const E&) const {
-    static_assert(detail::never<E>, "tenure: trace: a traced value is not written: make a new one, x = x + y");
+    static_assert(detail::never<E>, "tenure: trace: a traced value is not written: make a new one, x = x + y; for a part of it, dynamic_update(x, part, position...); for elements, stack(...) and block<R, C>(...)");
     return *this;
   }
 };

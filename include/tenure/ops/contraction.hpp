@@ -47,7 +47,7 @@ struct matmul {
     using A = typename X::shape_type;
     using B = typename Y::shape_type;
     static_assert(A::rank > 0 && B::rank > 0, "tenure: matmul: an operand is a scalar; use *");
-    static_assert(std::is_same_v<typename X::element_type, typename Y::element_type>, "tenure: matmul: operands have different element types");
+    static_assert(std::is_same_v<typename X::element_type, typename Y::element_type>, "tenure: matmul: operands have different element types: convert one with to<T>(); a factory takes its type first, eye<double>(...)");
     constexpr bool has_axes = A::rank > 0 && B::rank > 0;
     constexpr std::int64_t lhs = has_axes ? A::value[A::rank > 0 ? A::rank - 1 : 0] : 0, rhs = has_axes ? B::value[B::rank > 1 ? B::rank - 2 : 0] : 0;
     static_assert(inner_extents<lhs, rhs>::agree, "tenure: matmul: the last extent of lhs is not the second last (or only) extent of rhs");

@@ -181,7 +181,7 @@ struct concat {
     using L = typename X::shape_type;
     using R = typename Y::shape_type;
     static_assert(L::rank == R::rank, "tenure: concat: operands have different ranks: tn::unsqueeze<0>(x) makes a vector of a number");
-    static_assert(std::is_same_v<typename X::element_type, typename Y::element_type>, "tenure: concat: operands have different element types");
+    static_assert(std::is_same_v<typename X::element_type, typename Y::element_type>, "tenure: concat: operands have different element types: convert one with to<T>(); a factory takes its type first, eye<double>(...)");
     constexpr int at = axis_position<concat, L::rank, A>::value;
     using rule = detail::concat_shape<at, L, R>;
     static_assert(!rule::ranks_agree || rule::others_agree(), "tenure: concat: extents beside the joined axis differ");
@@ -220,7 +220,7 @@ struct stack {
   template <class X, class... Rest>
   static constexpr bool are_alike() {
     static_assert((have_equal_ranks<X, Rest> && ...), "tenure: stack: operands have different ranks: it puts arrays of one shape along a new axis, and concat joins them along an axis that they have");
-    static_assert((have_equal_types<X, Rest> && ...), "tenure: stack: operands have different element types");
+    static_assert((have_equal_types<X, Rest> && ...), "tenure: stack: operands have different element types: convert one with to<T>(); a factory takes its type first, eye<double>(...)");
     if constexpr (!(have_equal_ranks<X, Rest> && ...) || !(have_equal_types<X, Rest> && ...)) {
       return false;
     } else {

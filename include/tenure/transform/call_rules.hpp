@@ -115,7 +115,7 @@ constexpr bool gives_traced() {
     return F::template accepts<X...>();
   } else {
     constexpr bool takes = requires(const F& f, const X&... x) { f(x...); };
-    static_assert(takes, "tenure: call: the function does not take these arguments: their number or their types do not fit, or there is an error in it");
+    static_assert(takes, "tenure: call: the function does not take these arguments: their number or their types do not fit, or it contains the error that the compiler shows beside this");
     // After an error within f, clang does not consider f a candidate, so the result type must be checked again.
     if constexpr (takes && requires { typename result_of<F, X...>; }) return is_result<result_of<F, X...>, requires { &F::operator(); }>();
     else return false;

