@@ -4,6 +4,7 @@
 #include "arm.hpp"
 #include "small.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace {
@@ -58,7 +59,44 @@ struct arm {
   }
 };
 
+// Many arms: the positions have numbers in lanes, the Jacobians run for one arm after the other.
+constexpr auto positions_of = tn::vmap<0, tn::unmapped>(arm_of_seven::hand);
+constexpr auto slopes_of_all = tn::vmap<0, tn::unmapped>(slopes_of);
+
+struct arms {
+  static constexpr int count = 4096;
+  arm one{0};
+  array<count, 7> angles;
+  array<count, 6> positions;
+  array<count, 6, 7> slopes;
+
+  explicit arms(std::int64_t) {
+    fill(7, angles);
+    find_positions(), find_slopes(), load(count - 1), one.find_both_by_hand<true>();
+    require_equal("positions", positions[count - 1].clone(), one.hand.position), require_equal("all slopes", slopes[count - 1].clone(), one.hand.slopes);
+  }
+  std::int64_t items() const { return count; }
+
+  void load(int i) {
+    for (int j = 0; j < 7; ++j) one.hand.angles(j) = angles.data()[i * 7 + j];
+  }
+  [[gnu::noinline]] void find_positions() { positions_of.into(positions)(angles, one.rows); }
+  [[gnu::noinline]] void find_slopes() { slopes_of_all.into(slopes)(angles, one.rows); }
+  template <bool Slopes>
+  [[gnu::noinline]] void find_all_by_hand() {
+    for (int i = 0; i < count; ++i) {
+      load(i), one.find_both_by_hand<Slopes>();
+      std::copy_n(one.hand.position.data(), 6, positions.data() + i * 6);
+      if constexpr (Slopes) std::copy_n(one.hand.slopes.data(), 42, slopes.data() + i * 42);
+    }
+  }
+};
+
 const bool registered = [] {
+  bench::row<arms>("arms", "tenure", arms::count, [](arms& p) { p.find_positions(); });
+  bench::row<arms>("arms", "hand", arms::count, [](arms& p) { p.find_all_by_hand<false>(); });
+  bench::row<arms>("arms_jacobian", "tenure", arms::count, [](arms& p) { p.find_slopes(); });
+  bench::row<arms>("arms_jacobian", "hand", arms::count, [](arms& p) { p.find_all_by_hand<true>(); });
   bench::row<arm>("arm", "tenure", 7, [](arm& p) { p.find_position(); });
   bench::row<arm>("arm", "hand", 7, [](arm& p) { p.find_both_by_hand<false>(); });
   bench::row<arm>("arm_jacobian", "tenure", 7, [](arm& p) { p.find_slopes(); });

@@ -49,7 +49,9 @@ inline std::vector<tn::reference::array> same_after_passes(const tn::ir::builder
   const auto written = run("trace", traced);
   const tn::ir::builder needed = tn::passes::dead_code(traced.view()), unrolled = tn::passes::trip_count_one(needed.view());
   const tn::ir::builder taken = tn::passes::merge_loops(unrolled.view()), fewer = tn::passes::dead_code(taken.view());
-  const tn::ir::builder lean = tn::passes::hoist(fewer.view());
+  const tn::ir::builder in_turn = tn::passes::with_samples_in_turn(fewer.view(), 0);
+  run("samples in turn", in_turn);
+  const tn::ir::builder lean = tn::passes::hoist(in_turn.view());
   run("hoist", lean);
   const tn::ir::builder hoisted = tn::passes::dead_code(lean.view()), in_place = tn::passes::strided_slices(hoisted.view(), true).run();
   run("strided slices", in_place);

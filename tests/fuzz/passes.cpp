@@ -11,6 +11,7 @@
 #include <tenure/passes/legalize.hpp>
 #include <tenure/passes/materialize.hpp>
 #include <tenure/passes/recompute.hpp>
+#include <tenure/passes/loops/all.hpp>
 #include <tenure/passes/scalarize.hpp>
 #include <tenure/passes/schedule.hpp>
 #include <tenure/passes/verify.hpp>
@@ -153,6 +154,27 @@ TEST_CASE("Law: scalarize keeps infinities and NaN in their places, and keeps va
   }
   CHECK(changed > static_cast<int>(graphs / 10));
   CHECK(moved > static_cast<int>(graphs / 100));
+  CHECK(excused < static_cast<int>(graphs * 3 / 8));
+}
+
+TEST_CASE("Law: samples_in_turn keeps values up to rounding") {
+  int excused = 0, loops = 0;
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    options o = options_of(seed);
+    o.extreme = seed % 4 != 0;
+    const sample s = random_sample(seed, o);
+    ir::builder noted = ir::copy_of(s.graph.view());
+    for (ir::node_id id = 0; id < noted.count(); ++id)
+      if (noted.shape_of(id).rank > 1) noted.note_samples(noted.shape_of(id)[0]);
+    const ir::graph_view g = noted.view();
+    const ir::builder after = passes::with_samples_in_turn(g, 0);
+    require_valid(seed, "samples_in_turn", after.view());
+    loops += after.view().inner.control_flow_count;
+    const judgement j = judge_extremes(g, s.arguments, after.view());
+    if (!j.wrong.empty()) FAIL(report(seed, "samples_in_turn", j.wrong, g, after.view()));
+    excused += j.excused;
+  }
+  CHECK(loops > static_cast<int>(graphs / 20));
   CHECK(excused < static_cast<int>(graphs * 3 / 8));
 }
 

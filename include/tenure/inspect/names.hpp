@@ -79,8 +79,8 @@ template <class Program>
 struct names_of_program {
   static leaf_names get(const name_list&) { return {}; }
 };
-template <class F, std::uint64_t Strided, class... Traced>
-struct names_of_program<program<source<F, Strided, Traced...>>> {
+template <class F, std::uint64_t Strided, bool InTurn, class... Traced>
+struct names_of_program<program<source<F, Strided, InTurn, Traced...>>> {
   /// `given` are names of the first arguments. The other arguments have the names of call_names.
   static leaf_names get(const name_list& given) {
     leaf_names names;
@@ -93,7 +93,7 @@ struct names_of_program<program<source<F, Strided, Traced...>>> {
       names.for_update.resize(names.arguments.size(), call_names<F>::is_for_update(i++));
     };
     (add(element_tag<Traced>{}), ...);
-    using results = typename source<F, Strided, Traced...>::result_type;
+    using results = typename source<F, Strided, InTurn, Traced...>::result_type;
     if constexpr (has_tuple_parts<results>) {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         (add_leaf_names<std::tuple_element_t<I, results>>(call_names<F>::result(I, sizeof...(I), arguments), names.results), ...);

@@ -136,6 +136,7 @@ class builder : public symbol_table {
 
   /// Notes that samples lie along axes of this extent.
   constexpr void note_samples(std::int64_t extent) { samples_.add(extent); }
+  constexpr void let_samples_run_in_turn() { samples_.may_run_in_turn = true; }
 
   /// Refuses a trace that reads a node of a body outside of this body.
   constexpr void refuse_gone(const node_id* ids, int count) {
@@ -286,7 +287,7 @@ class builder : public symbol_table {
     for (node& n : body_nodes_) n.shape = renamed[n.shape];
     for (control_flow& c : control_flows_) c.length = canonical(c.length);
     const sample_extents noted = samples_;
-    samples_ = {};
+    samples_ = {.may_run_in_turn = noted.may_run_in_turn};
     for (int i = 0; i < noted.count; ++i) samples_.add(canonical(noted.at[i]));
     // A message shows the shapes as they were given, so constraints keep the old shapes. These are interned too, because equal shapes must have equal ids.
     for (constraint& c : constraints_)

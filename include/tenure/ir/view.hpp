@@ -24,6 +24,7 @@ struct bodies_view {
 struct sample_extents {
   std::int64_t at[4] = {};
   int count = 0;
+  bool may_run_in_turn = false;  // whether a large function may run for one sample after the other: on a CPU, but not on a GPU
 
   constexpr void add(std::int64_t extent) {
     for (int i = 0; i < count; ++i)

@@ -67,6 +67,9 @@ inline constexpr std::int64_t max_scalar_operations = 768;
 inline constexpr std::int64_t max_shared_operations = 128;
 /// A row of so many numbers fills a register, so a kernel over arrays is fast: it reads slices of such rows in place, adds them and sums them up.
 inline constexpr std::int64_t wide_row = 8;
+/// The limits of a function that runs for one sample after the other (loops/samples_in_turn.hpp): the elements of an array, and the operations of a product.
+/// Larger arrays and products fill registers by themselves.
+inline constexpr std::int64_t max_elements_in_turn = 512, max_operations_in_turn = 2048;
 /// The cost of a node that splits or combines short rows in a kernel over arrays, in operations on numbers: about a separate step.
 inline constexpr std::int64_t short_rows = 16;
 /// The number of doubles in a register. With 8 samples a maximum over 6 x 6 takes an eighth of the time of a kernel over arrays, with 32 a tenth.

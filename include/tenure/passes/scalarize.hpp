@@ -11,6 +11,7 @@
 #include <tenure/passes/costs.hpp>
 #include <tenure/passes/layout.hpp>
 #include <tenure/passes/order_of_scalars.hpp>
+#include <tenure/passes/scalar_regions.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -34,14 +35,16 @@ constexpr node_id simplest_number(ir::builder& g, const ir::node& n) {
 }
 }  // namespace rules
 
-class scalarizer {
+class scalarizer : scalar_regions {
  public:
   constexpr scalarizer(const ir::graph_view& g, std::int64_t samples)
-      : g_(g), samples_(samples), out_(g, rules::simplest_number), scalar_(out_.intern({2, {samples, 1}})), is_scalarized_(g.count, 0),
-        whole_(g.count, none), first_(g.count, none), has_map_(g.count, 0) {}
+      : scalar_regions(g, samples), out_(g, rules::simplest_number), scalar_(out_.intern({2, {samples, 1}})), is_scalarized_(g.count, 0), whole_(g.count, none), first_(g.count, none), has_map_(g.count, 0) {}
 
   constexpr ir::builder run() {
-    choose();
+    for (node_id id = 0; id < g_.count; ++id) {
+      const int region = region_of(id);
+      is_scalarized_[id] = region != none && gains(region) && work(region) <= costs::max_scalar_operations;
+    }
     ir::array<char> is_bounded(g_.count, 0);
     for (int i = 0; i < g_.bound_count; ++i) is_bounded[g_.bounds[i].indices] = 1;
     for (node_id id = 0; id < g_.count; ++id) {
@@ -61,145 +64,6 @@ class scalarizer {
   }
 
  private:
-  using opcode = ir::opcode;
-
-  // ---- the choice of nodes -------------------------------------------------------------------------------------------
-
-  /// The number of elements for one sample, or 0 if the array has no axis of samples or an extent is not static.
-  constexpr std::int64_t scalars(const extents& s) const {
-    if (s.rank == 0 || s[0] != samples_) return 0;
-    std::int64_t n = 1;
-    for (int a = 1; a < s.rank; ++a) n = is_static(s[a]) ? n * s[a] : 0;
-    return n;
-  }
-  constexpr std::int64_t scalars(node_id id) const { return scalars(g_.shape_of(id)); }
-  constexpr bool is_small(node_id id) const { return scalars(id) > 0 && scalars(id) <= costs::max_scalars; }
-
-  /// The axis of samples of the operand of a broadcast, or -1 if all samples share the operand.
-  constexpr int sample_axis(const ir::node& broadcast) const {
-    const extents& from = g_.shape_of(broadcast.in[0]);
-    for (int i = 0; i < from.rank; ++i)
-      if (ir::unpack_axis(broadcast.attr, i) == 0 && from[i] != 1) return i;
-    return -1;
-  }
-
-  /// A product of rows of samples with a matrix that all samples share: [samples, ..., k] x [k, n]. vmap makes one product of all rows, between
-  /// reshapes of its left operand and of its result.
-  struct shared_product {
-    node_id rows = none, matrix = none;
-  };
-  constexpr shared_product shared_product_of(node_id id) const {
-    const ir::node& result = g_[id];
-    const ir::node& n = result.op == opcode::reshape ? g_[result.in[0]] : result;
-    if (n.op != opcode::matmul || g_.shapes[n.shape].rank != 2) return {};
-    const node_id left = g_[n.in[0]].op == opcode::reshape && scalars(n.in[0]) == 0 ? g_[n.in[0]].in[0] : n.in[0];
-    const extents& right = g_.shape_of(n.in[1]);
-    if (!is_small(left) || !is_small(id) || !all_static(right)) return {};
-    const bool has_whole_rows = scalars(left) % right[0] == 0 && scalars(left) * right[1] == scalars(id) * right[0];
-    return has_whole_rows ? shared_product{left, n.in[1]} : shared_product{};
-  }
-
-  /// Whether the node computes each sample separately, from few numbers.
-  constexpr bool is_eligible(node_id id) const {
-    if (!is_small(id)) return false;
-    const ir::node& n = g_[id];
-    if (ops::is_pointwise(n.op)) return true;
-    const bool after_samples = n.attr >= 1;
-    switch (n.op) {
-      case opcode::cast: return true;
-      case opcode::slice:
-      case opcode::pad: return after_samples && scalars(n.in[0]) > 0;
-      case opcode::concat: return after_samples && scalars(n.in[0]) > 0 && scalars(n.in[1]) > 0;
-      case opcode::reshape: return shared_product_of(id).rows != none ? is_shared_product(id) : is_small(n.in[0]);
-      case opcode::permute: return ir::unpack_axis(n.attr, 0) == 0;
-      case opcode::reduce: return (n.attr & 1) == 0 && n.type != dtype::boolean && is_small(n.in[0]);
-      case opcode::broadcast: return sample_axis(n) < 0 ? all_static(g_.shape_of(n.in[0])) : sample_axis(n) == 0 && is_small(n.in[0]);
-      case opcode::matmul:
-        if (g_.shapes[n.shape].rank == 2) return is_shared_product(id);
-        return is_small(n.in[0]) && is_small(n.in[1]) && operations(id) <= costs::max_scalar_operations;
-      default: return false;
-    }
-  }
-
-  constexpr bool is_shared_product(node_id id) const { return shared_product_of(id).rows != none && operations(id) <= costs::max_shared_operations; }
-
-  /// The number of arithmetic operations for each sample.
-  constexpr std::int64_t operations(node_id id) const {
-    const ir::node& n = g_[id];
-    if (const shared_product p = shared_product_of(id); p.rows != none) return 2 * scalars(id) * g_.shape_of(p.matrix)[0];
-    if (n.op == opcode::reduce) return scalars(n.in[0]);
-    if (n.op != opcode::matmul) return ops::is_pointwise(n.op) ? scalars(id) : 0;
-    const extents& left = g_.shape_of(n.in[0]);
-    return 2 * scalars(id) * left[left.rank - 1];
-  }
-  /// The extent of the last axis whose extent is not 1, without the axis of samples; 1 if there is no such axis.
-  constexpr std::int64_t row(node_id id) const {
-    const extents& s = g_.shape_of(id);
-    for (int a = s.rank - 1; a > 0; --a)
-      if (s[a] != 1) return s[a];
-    return 1;
-  }
-  constexpr bool is_wide(node_id id) const { return row(id) >= costs::wide_row; }
-
-  /// The operations that scalars save. Kernels over arrays are slow if a node splits short rows or combines them.
-  constexpr std::int64_t gain(node_id id) const {
-    const ir::node& n = g_[id];
-    bool is_short = false;
-    switch (n.op) {
-      case opcode::matmul: return operations(id);
-      case opcode::reshape: return shared_product_of(id).rows != none ? operations(id) : 0;
-      case opcode::slice: is_short = !is_wide(id); break;
-      case opcode::concat: is_short = !is_wide(n.in[0]) || !is_wide(n.in[1]); break;
-      case opcode::pad:
-      case opcode::permute:
-      case opcode::reduce: is_short = !is_wide(n.in[0]); break;
-      default: break;
-    }
-    return is_short ? costs::short_rows : 0;
-  }
-  /// The operations on whole wide rows, for which a kernel over arrays is fast. A sum of pads does not count, because it only assembles parts.
-  constexpr std::int64_t whole_rows(node_id id, const ir::array<char>& is_assembled) const {
-    const ir::node& n = g_[id];
-    const bool is_product = n.op == opcode::matmul || shared_product_of(id).rows != none;
-    const bool is_row = is_wide(n.op == opcode::reduce ? n.in[0] : id) && !is_product && !is_assembled[id];
-    return is_row ? operations(id) : 0;
-  }
-
-  /// Marks the regions of connected nodes that gain: not too many operations, and more of them saved on short rows than lost on whole rows.
-  constexpr void choose() {
-    ir::array<int> region(g_.count, none);  // union-find over eligible nodes; the root stands for the region
-    const auto root = [&](int i) {
-      while (region[i] != i) i = region[i] = region[region[i]];
-      return i;
-    };
-    for (node_id id = 0; id < g_.count; ++id) {
-      if (!is_eligible(id)) continue;
-      region[id] = id;
-      const auto join = [&](node_id operand) {
-        if (region[operand] != none) region[root(operand)] = root(id);
-      };
-      for (int k = 0; k < g_[id].arity; ++k) join(g_[id].in[k]);
-      if (const shared_product p = shared_product_of(id); p.rows != none) join(p.rows);
-    }
-    ir::array<std::int64_t> work(g_.count, 0), gains(g_.count, 0), losses(g_.count, 0);
-    ir::array<char> is_assembled(g_.count, 0);
-    for (node_id id = 0; id < g_.count; ++id) {
-      const ir::node& n = g_[id];
-      const bool moves = n.op == opcode::broadcast || n.op == opcode::reshape;
-      const bool adds_assembled = n.op == opcode::add && (is_assembled[n.in[0]] || is_assembled[n.in[1]]);
-      is_assembled[id] = n.op == opcode::pad || (moves && is_assembled[n.in[0]]) || adds_assembled;
-      if (region[id] == none) continue;
-      work[root(id)] += operations(id);
-      gains[root(id)] += gain(id);
-      losses[root(id)] += whole_rows(id, is_assembled);
-    }
-    for (node_id id = 0; id < g_.count; ++id) {
-      if (region[id] == none) continue;
-      const int of = root(id);
-      is_scalarized_[id] = gains[of] > 0 && gains[of] >= losses[of] && work[of] <= costs::max_scalar_operations;
-    }
-  }
-
   // ---- arrays and their numbers --------------------------------------------------------------------------------------
 
   /// The position of an element in row-major order, given its indices. First = 1: the position within the sample, without the axis of the samples.
@@ -388,8 +252,6 @@ class scalarizer {
     return sum.id == none ? term : sum + term;
   }
 
-  ir::graph_view g_;
-  std::int64_t samples_;
   ir::builder out_;
   std::int16_t scalar_;
   ir::array<char> is_scalarized_;
@@ -400,10 +262,13 @@ class scalarizer {
   layouts maps_;
 };
 
-/// Whether a vmap has at least `least` samples. A run-time number of samples counts as enough.
+/// Whether a node has a sample axis of at least `least` samples. A run-time number of samples counts as enough. A body has the notes of the whole program.
 constexpr bool may_scalarize(const ir::graph_view& g, std::int64_t least = costs::min_samples) {
-  for (int i = 0; i < g.samples.count; ++i)
-    if (!is_static(g.samples.at[i]) || g.samples.at[i] >= least) return true;
+  for (int i = 0; i < g.samples.count; ++i) {
+    const std::int64_t samples = g.samples.at[i];
+    for (node_id id = 0; id < g.count && (!is_static(samples) || samples >= least); ++id)
+      if (const extents& s = g.shape_of(id); s.rank > 0 && s[0] == samples) return true;
+  }
   return false;
 }
 

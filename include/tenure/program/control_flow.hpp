@@ -46,6 +46,21 @@ void run_scan(const Machine& machine, const bound_step& s, void* const* pointer,
     for (int i = 0; i < carries; ++i) call.result[i] = memory.home(i, given, scratch);
     if (machine.template run_in_lanes<body, carries, scanned, loop.counts>(call.argument, call.result, step, loop_over)) return;
   }
+  if constexpr (carries == 0 && Machine::is_host) {
+    const auto run_some = [&](const Machine& on_thread, std::int64_t first, std::int64_t last, void* workspace_of_thread) {
+      body_call<Program, C, 0, Machine> part(on_thread, pointer, workspace_of_thread);
+      std::int64_t now = loop_over.now + first * loop_over.forward;
+      for (int i = 0; i < scanned; ++i) part.argument[i] = static_cast<const char*>(call.argument[i]) + first * step[i];
+      for (int i = 0; i < stacked; ++i) part.result[i] = static_cast<char*>(call.result[i]) + first * step[scanned + i];
+      if constexpr (loop.counts) part.argument[own] = &now;
+      for (; first < last; ++first, now += loop_over.forward) {
+        part.run();
+        for (int i = 0; i < scanned; ++i) part.argument[i] = static_cast<const char*>(part.argument[i]) + step[i];
+        for (int i = 0; i < stacked; ++i) part.result[i] = static_cast<char*>(part.result[i]) + step[scanned + i];
+      }
+    };
+    if (machine.template divide<body>(trip_count, run_some)) return;
+  }
   const bool is_odd = trip_count % 2 != 0;
   carries_of<decltype(call), carries, in_registers> carried(call, [&](int i, int k) { return memory.place(i, is_odd ? k : 1 - k, given, scratch); });
   carried.load(call, pointer);

@@ -118,24 +118,41 @@ struct program {
  private:
   // ---- what each stage does; the list of the stages is below ----
 
+  // A derivative adds many zeros, which are not work of a sample. So algebra comes before the decision, and without a loop its graph is not used.
+  struct reduction {
+    static constexpr ir::graph_sizes guess() { return passes::sizes_with_trip_count_one(traced.view()); }
+    static constexpr ir::builder run() {
+      const ir::builder live = passes::fewer_loops(traced.view());
+      return passes::algebra(live.view());
+    }
+  };
+  struct turning {
+    static constexpr ir::graph_sizes guess() {
+      ir::graph_sizes s = reduced.sizes;
+      s.shapes += s.shapes + 16, s.bodies += 2, s.control_flows += 2, s.body_nodes += s.nodes + 32, s.body_outputs += 32;
+      return s;
+    }
+    static constexpr ir::builder run() { return passes::with_samples_in_turn(reduced.view()); }
+  };
+
   // Bodies are changed here and not where they become programs, because a value that is hoisted out of a body can be hoisted out of the body around it as well.
   struct hoisting {
     static constexpr ir::graph_sizes guess() {
-      ir::graph_sizes s = passes::sizes_with_trip_count_one(traced.view());
+      ir::graph_sizes s = passes::sizes_with_trip_count_one(turned.view());
       s.nodes += 32, s.shapes += 8, s.bodies *= 2, s.control_flows *= 2, s.body_nodes *= 2, s.body_outputs *= 2, s.body_bounds *= 2;
       return s;
     }
-    static constexpr ir::builder run() { return passes::smaller_loops(traced.view()); }
+    static constexpr ir::builder run() { return passes::smaller_loops(turned.view()); }
   };
   struct as_written {
     static constexpr auto& value = program_detail::traced_graph<Source>;
   };
 
   struct simplification {
-    static constexpr ir::graph_sizes guess() { return hoists ? with_hoisting.sizes : passes::sizes_with_trip_count_one(traced.view()); }
+    static constexpr ir::graph_sizes guess() { return hoists ? with_hoisting.sizes : passes::sizes_with_trip_count_one(turned.view()); }
     static constexpr ir::builder run() {
       if (hoists) return simplified(passes::dead_code(with_hoisting.view()));  // no `?:`, because g++ 12 then frees the graph too early
-      return simplified(passes::fewer_loops(traced.view()));
+      return simplified(passes::fewer_loops(turned.view()));
     }
 
    private:
@@ -222,9 +239,15 @@ struct program {
   static constexpr auto& traced = as_written::value;
 
  private:
-  /// The passes of passes/loops/all.hpp. A body skips this stage: it was changed together with its loop.
-  static constexpr bool hoists = !traced.view().is_body && passes::has_smaller_loops(traced.view());
-  using hoisting_stage = std::conditional_t<hoists, program_detail::frozen_stage<ir::graph_with_bodies, hoisting>, as_written>;
+  /// The passes of passes/loops/all.hpp. A body skips these stages: it was changed together with its loop.
+  template <bool Runs, class Stage, class Before>
+  using loop_stage_if = std::conditional_t<Runs, program_detail::frozen_stage<ir::graph_with_bodies, Stage>, Before>;
+  static constexpr bool reduces = passes::may_have_samples_in_turn(traced.view());
+  static constexpr auto& reduced = loop_stage_if<reduces, reduction, as_written>::value;
+  using turned_stage = loop_stage_if<reduces && passes::finds_samples_in_turn(reduced.view()), turning, as_written>;
+  static constexpr auto& turned = turned_stage::value;
+  static constexpr bool hoists = !traced.view().is_body && passes::has_smaller_loops(turned.view());
+  using hoisting_stage = loop_stage_if<hoists, hoisting, turned_stage>;
   static constexpr auto& with_hoisting = hoisting_stage::value;
   /// Rewrites: algebra, scalarize, components, join.
   using simple_stage = program_detail::frozen_stage<ir::graph, simplification>;

@@ -22,13 +22,14 @@ constexpr traced<T, S> new_input(ir::builder& g, bool strided) {
 }
 
 /// A traced function with the types of its arguments, from which a program is compiled. If bit i of Strided is set, argument i may have
-/// any strides.
-template <class F, std::uint64_t Strided, class... Traced>
+/// any strides. `InTurn`: a large function under vmap may run for one sample after the other.
+template <class F, std::uint64_t Strided, bool InTurn, class... Traced>
 struct source {
   using result_type = result_of<F, Traced...>;
 
   static constexpr ir::builder trace() {
     ir::builder g;
+    if constexpr (InTurn) g.let_samples_run_in_turn();
     int argument = 0;
     const auto make = [&]<class X>(element_tag<X>) {
       const bool strided = (Strided >> (argument++ & 63)) & 1;
@@ -60,11 +61,15 @@ constexpr std::uint64_t strided_arguments(std::bool_constant<KnowsRowMajor> = {}
   return mask;
 }
 
+/// Whether all arguments are in the memory of the CPU. A GPU runs all samples at once.
+template <class... X>
+inline constexpr bool is_for_cpu = std::is_same_v<typename device_of_bits<(0u | ... | tree<X>::devices)>::type, cpu_device>;
+
 template <class F, class... X>
-using source_of = source<F, strided_arguments<X...>(), rebind_kind_t<X, tracing>...>;
+using source_of = source<F, strided_arguments<X...>(), is_for_cpu<X...>, rebind_kind_t<X, tracing>...>;
 /// The same for a call that reads small views as row-major arrays (row_major.hpp).
 template <class F, class... X>
-using source_of_call = source<F, strided_arguments<X...>(std::bool_constant<true>{}), rebind_kind_t<X, tracing>...>;
+using source_of_call = source<F, strided_arguments<X...>(std::bool_constant<true>{}), is_for_cpu<X...>, rebind_kind_t<X, tracing>...>;
 
 }  // namespace detail
 }  // namespace tenure

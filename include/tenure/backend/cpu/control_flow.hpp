@@ -2,6 +2,8 @@
 // Runs the bodies of loops and branches on the CPU, in the memory and with the executor of the call (program/control_flow.hpp has the iterations).
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include <tenure/backend/cpu/memory_plan.hpp>
@@ -113,6 +115,26 @@ struct iterations_on_host {
     const loop_of_kernel<Body, Carries, 0, false, Flag> loop{{}, {0, false}, nullptr};
     run_kernel_of<Body>(arguments, results, loop);
   }
+  /// Divides iterations that need nothing of each other among threads: run_some(machine, first, last, workspace) runs some of them on one thread. Returns false
+  /// if one thread is likely to be as fast. A body that may throw stays on the thread of the caller.
+  template <class Body, class RunSome>
+  bool divide(std::int64_t trip_count, const RunSome& run_some) const {
+    if constexpr (may_divide<Body>()) {
+      constexpr std::int64_t work = work_of<Body>();
+      if (around.on == nullptr || trip_count < 2 || !around.on->gains_by(trip_count * work)) return false;
+      const std::int64_t blocks = std::min<std::int64_t>(trip_count, costs::blocks_of_loop_per_worker * around.on->workers());
+      auto run_block = [&](std::int64_t block) {
+        alignas(64) std::byte workspace[static_memory<Body>.total() + 1];
+        const running_call on_thread{around, nullptr};
+        run_some(iterations_on_host{on_thread, plan}, block * trip_count / blocks, (block + 1) * trip_count / blocks, workspace);
+      };
+      using function = decltype(run_block);
+      around.on->run(static_cast<int>(blocks), [](void* f, int block, int) { (*static_cast<function*>(f))(block); }, &run_block);
+      return true;
+    } else {
+      return false;
+    }
+  }
   void copy(void* to, const void* from, std::int64_t bytes) const {
     if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));  // an empty array may have a null pointer, which memcpy must not get
   }
@@ -121,6 +143,23 @@ struct iterations_on_host {
   void write(void* at, std::int64_t number) const { *static_cast<std::int64_t*>(at) = number; }
 
  private:
+  template <class Body>
+  static constexpr bool may_divide() {
+    if constexpr (Body::is_static) {
+      for (int i = 0; i < Body::value.count; ++i)
+        if (Body::value.nodes[i].op == ir::opcode::control_flow) return false;
+      return program_detail::last_check<Body> < 0 && static_memory<Body>.total() <= costs::workspace_of_divided_loop;
+    } else {
+      return false;
+    }
+  }
+  /// The elements of all arrays of a body, about its instructions.
+  template <class Body>
+  static constexpr std::int64_t work_of() {
+    std::int64_t work = 0;
+    for (int i = 0; i < Body::value.count; ++i) work += count(Body::value.shapes[Body::value.nodes[i].shape]);
+    return work;
+  }
   template <class Body, class Loop>
   void run_kernel_of(const void* const* arguments, void* const* results, const Loop& loop) const {
     constexpr const bound_step& s = Body::tables.steps[0];

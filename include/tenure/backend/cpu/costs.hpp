@@ -137,6 +137,10 @@ inline constexpr std::int64_t columns_in_lanes = 3;
 inline constexpr std::int64_t temporaries_in_registers = 1024;
 /// A static program with at most this workspace, in bytes, uses the stack.
 inline constexpr std::int64_t stack_workspace = 4096;
+/// A loop without carries is divided among threads, if its body needs at most this workspace, in bytes: it is on the stack of each thread.
+inline constexpr std::int64_t workspace_of_divided_loop = 65536;
+/// The blocks of iterations for each thread. With more than one a slow thread does not keep the others waiting.
+inline constexpr std::int64_t blocks_of_loop_per_worker = 4;
 /// The most bytes of a carry for which all iterations run as one kernel. For larger carries the iterations run one by one, each in blocks on the threads.
 inline constexpr std::int64_t carry_of_kernel_bytes = 262144;
 /// The most instructions for a row of such a kernel: values that all elements share are computed again for each group of packets.

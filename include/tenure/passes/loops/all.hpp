@@ -5,6 +5,7 @@
 
 #include <tenure/passes/loops/hoist.hpp>
 #include <tenure/passes/loops/merge_loops.hpp>
+#include <tenure/passes/loops/samples_in_turn.hpp>
 #include <tenure/passes/loops/strided_slices.hpp>
 #include <tenure/passes/loops/trip_count_one.hpp>
 

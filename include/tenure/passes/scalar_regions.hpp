@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSL-1.0
+// Regions of a graph that compute each sample of a vmap separately, from arrays of few numbers. scalarize.hpp makes numbers of a small region, and
+// loops/samples_in_turn.hpp makes a loop of a large one.
+#pragma once
+
+#include <tenure/ops/registry.hpp>
+#include <tenure/passes/costs.hpp>
+#include <tenure/passes/simplify.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+/// The most elements of an array of a region for each sample, and the most operations of a product.
+struct limits_of_region {
+  std::int64_t elements = costs::max_scalars, operations = costs::max_scalar_operations;
+};
+
+class scalar_regions {
+ public:
+  using opcode = ir::opcode;
+
+  constexpr scalar_regions(const ir::graph_view& g, std::int64_t samples, limits_of_region most = {})
+      : g_(g), samples_(samples), most_(most), region_(g.count, none), work_(g.count, 0), gains_(g.count, 0), losses_(g.count, 0) {
+    for (node_id id = 0; id < g_.count; ++id) {
+      if (!is_eligible(id)) continue;
+      region_[id] = id;
+      const auto join = [&](node_id operand) {
+        if (region_[operand] != none) region_[root_of(operand)] = root_of(id);
+      };
+      for (int k = 0; k < g_[id].arity; ++k) join(g_[id].in[k]);
+      if (const shared_product p = shared_product_of(id); p.rows != none) join(p.rows);
+    }
+    ir::array<char> is_assembled(g_.count, 0);
+    for (node_id id = 0; id < g_.count; ++id) {
+      const ir::node& n = g_[id];
+      const bool moves = n.op == opcode::broadcast || n.op == opcode::reshape;
+      const bool adds_assembled = n.op == opcode::add && (is_assembled[n.in[0]] || is_assembled[n.in[1]]);
+      is_assembled[id] = n.op == opcode::pad || (moves && is_assembled[n.in[0]]) || adds_assembled;
+      if (region_[id] == none) continue;
+      work_[root_of(id)] += operations(id);
+      gains_[root_of(id)] += gain(id);
+      losses_[root_of(id)] += whole_rows(id, is_assembled);
+    }
+  }
+
+  /// The node that stands for the region of this node, or none.
+  constexpr int region_of(node_id id) const {
+    int i = region_[id];
+    while (i != none && region_[i] != i) i = region_[i];
+    return i;
+  }
+  /// The operations of a region for each sample, and those of them that numbers in registers save.
+  constexpr std::int64_t work(int region) const { return work_[region]; }
+  constexpr std::int64_t gain_of_region(int region) const { return gains_[region]; }
+  /// Whether more operations are saved on short rows than lost on whole rows.
+  constexpr bool gains(int region) const { return gains_[region] > 0 && gains_[region] >= losses_[region]; }
+
+  /// The number of elements for one sample, or 0 if the array has no axis of samples or an extent is not static.
+  constexpr std::int64_t scalars(const extents& s) const {
+    if (s.rank == 0 || s[0] != samples_) return 0;
+    std::int64_t n = 1;
+    for (int a = 1; a < s.rank; ++a) n = is_static(s[a]) ? n * s[a] : 0;
+    return n;
+  }
+  constexpr std::int64_t scalars(node_id id) const { return scalars(g_.shape_of(id)); }
+  constexpr bool is_small(node_id id) const { return scalars(id) > 0 && scalars(id) <= most_.elements; }
+
+  /// The axis of samples of the operand of a broadcast, or -1 if all samples share the operand.
+  constexpr int sample_axis(const ir::node& broadcast) const {
+    const extents& from = g_.shape_of(broadcast.in[0]);
+    for (int i = 0; i < from.rank; ++i)
+      if (ir::unpack_axis(broadcast.attr, i) == 0 && from[i] != 1) return i;
+    return -1;
+  }
+
+  /// A product of rows of samples with a matrix that all samples share: [samples, ..., k] x [k, n]. vmap makes one product of all rows, between
+  /// reshapes of its left operand and of its result.
+  struct shared_product {
+    node_id rows = none, matrix = none;
+  };
+  constexpr shared_product shared_product_of(node_id id) const {
+    const ir::node& result = g_[id];
+    const ir::node& n = result.op == opcode::reshape ? g_[result.in[0]] : result;
+    if (n.op != opcode::matmul || g_.shapes[n.shape].rank != 2) return {};
+    const node_id left = g_[n.in[0]].op == opcode::reshape && scalars(n.in[0]) == 0 ? g_[n.in[0]].in[0] : n.in[0];
+    const extents& right = g_.shape_of(n.in[1]);
+    if (!is_small(left) || !is_small(id) || !all_static(right)) return {};
+    const bool has_whole_rows = scalars(left) % right[0] == 0 && scalars(left) * right[1] == scalars(id) * right[0];
+    return has_whole_rows ? shared_product{left, n.in[1]} : shared_product{};
+  }
+
+  /// Whether the node computes each sample separately, from few numbers.
+  constexpr bool is_eligible(node_id id) const {
+    if (!is_small(id)) return false;
+    const ir::node& n = g_[id];
+    if (ops::is_pointwise(n.op)) return true;
+    const bool after_samples = n.attr >= 1;
+    switch (n.op) {
+      case opcode::cast: return true;
+      case opcode::slice:
+      case opcode::pad: return after_samples && scalars(n.in[0]) > 0;
+      case opcode::concat: return after_samples && scalars(n.in[0]) > 0 && scalars(n.in[1]) > 0;
+      case opcode::reshape: return shared_product_of(id).rows != none ? is_shared_product(id) : is_small(n.in[0]);
+      case opcode::permute: return ir::unpack_axis(n.attr, 0) == 0;
+      case opcode::reduce: return (n.attr & 1) == 0 && n.type != dtype::boolean && is_small(n.in[0]);
+      case opcode::broadcast: return sample_axis(n) < 0 ? all_static(g_.shape_of(n.in[0])) : sample_axis(n) == 0 && is_small(n.in[0]);
+      case opcode::matmul:
+        if (g_.shapes[n.shape].rank == 2) return is_shared_product(id);
+        return is_small(n.in[0]) && is_small(n.in[1]) && operations(id) <= most_.operations;
+      default: return false;
+    }
+  }
+
+  constexpr bool is_shared_product(node_id id) const { return shared_product_of(id).rows != none && operations(id) <= costs::max_shared_operations; }
+
+  /// The number of arithmetic operations for each sample.
+  constexpr std::int64_t operations(node_id id) const {
+    const ir::node& n = g_[id];
+    if (const shared_product p = shared_product_of(id); p.rows != none) return 2 * scalars(id) * g_.shape_of(p.matrix)[0];
+    if (n.op == opcode::reduce) return scalars(n.in[0]);
+    if (n.op != opcode::matmul) return ops::is_pointwise(n.op) ? scalars(id) : 0;
+    const extents& left = g_.shape_of(n.in[0]);
+    return 2 * scalars(id) * left[left.rank - 1];
+  }
+  /// The extent of the last axis whose extent is not 1, without the axis of samples; 1 if there is no such axis.
+  constexpr std::int64_t row(node_id id) const {
+    const extents& s = g_.shape_of(id);
+    for (int a = s.rank - 1; a > 0; --a)
+      if (s[a] != 1) return s[a];
+    return 1;
+  }
+  constexpr bool is_wide(node_id id) const { return row(id) >= costs::wide_row; }
+
+  /// The operations that scalars save. Kernels over arrays are slow if a node splits short rows or combines them.
+  constexpr std::int64_t gain(node_id id) const {
+    const ir::node& n = g_[id];
+    bool is_short = false;
+    switch (n.op) {
+      case opcode::matmul: return operations(id);
+      case opcode::reshape: return shared_product_of(id).rows != none ? operations(id) : 0;
+      case opcode::slice: is_short = !is_wide(id); break;
+      case opcode::concat: is_short = !is_wide(n.in[0]) || !is_wide(n.in[1]); break;
+      case opcode::pad:
+      case opcode::permute:
+      case opcode::reduce: is_short = !is_wide(n.in[0]); break;
+      default: break;
+    }
+    return is_short ? costs::short_rows : 0;
+  }
+  /// The operations on whole wide rows, for which a kernel over arrays is fast. A sum of pads does not count, because it only assembles parts.
+  constexpr std::int64_t whole_rows(node_id id, const ir::array<char>& is_assembled) const {
+    const ir::node& n = g_[id];
+    const bool is_product = n.op == opcode::matmul || shared_product_of(id).rows != none;
+    const bool is_row = is_wide(n.op == opcode::reduce ? n.in[0] : id) && !is_product && !is_assembled[id];
+    return is_row ? operations(id) : 0;
+  }
+
+ protected:
+  ir::graph_view g_;
+  std::int64_t samples_;
+
+ private:
+  constexpr int root_of(int i) {
+    while (region_[i] != i) i = region_[i] = region_[region_[i]];
+    return i;
+  }
+
+  limits_of_region most_;
+  ir::array<int> region_;  // union-find over eligible nodes
+  ir::array<std::int64_t> work_, gains_, losses_;
+};
+
+}  // namespace tenure::passes
