@@ -86,8 +86,8 @@ struct arms {
   [[gnu::noinline]] void find_all_by_hand() {
     for (int i = 0; i < count; ++i) {
       load(i), one.find_both_by_hand<Slopes>();
-      std::copy_n(one.hand.position.data(), 6, positions.data() + i * 6);
-      if constexpr (Slopes) std::copy_n(one.hand.slopes.data(), 42, slopes.data() + i * 42);
+      std::copy_n(one.hand.position.data(), 6, bench::data_of(positions) + i * 6);
+      if constexpr (Slopes) std::copy_n(one.hand.slopes.data(), 42, bench::data_of(slopes) + i * 42);
     }
   }
 };
