@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: matrix_norm: it is matrix_norm.x., the root of the sum of squares, matrix_norm<1>.x. or matrix_norm<tn::inf>.x.
+// expect: tenure: matrix_norm: it is matrix_norm.x., the root of the sum of squares, or matrix_norm<P>.x., with 1, 2, tn::inf or tn::nuclear for P
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 
 #ifdef TENURE_MISUSE
-constexpr int power = 2;
+constexpr int power = 3;
 #else
 constexpr int power = 1;
 #endif

@@ -355,7 +355,8 @@ class rule_generator : public generator {
     if (dice_.chance(0.35)) add({ops::nodes::solve::of({}, matrices, e.x), 0});
     else if (dice_.chance(0.4)) add({ops::nodes::solve_triangular::of({is_upper, is_transposed, has_unit_diagonal}, matrices, e.x), 0});
     else if (dice_.chance(0.5)) add({ops::nodes::cholesky::of({}, ops::symmetric_part(matrices)), 0});  // its derivative is that along symmetric directions
-    else if (dice_.chance(0.5)) inverses(matrices);
+    else if (dice_.chance(0.4)) inverses(matrices);
+    else if (dice_.chance(0.4)) spectra(matrices);
     else factors(matrices);
   }
   void inverses(value x) {
@@ -363,6 +364,13 @@ class rule_generator : public generator {
     if (which == 0) add({ops::nodes::inverse::of({}, x), 0});
     else if (which == 1) add({ops::nodes::slogdet::of<1>({}, x), 0});
     else add({ops::nodes::det::of({}, x * 0.2), 0});
+  }
+  void spectra(value x) {
+    const int which = dice_.below(4);
+    if (which == 0) add({ops::nodes::eigvalsh::of({}, ops::symmetric_part(x)), 0});
+    else if (which == 1) add({ops::nodes::svd::of<1>({}, x), 0});
+    else if (which == 2) add({ops::nodes::pinv::of({}, x), 0});
+    else add({ops::nodes::matrix_exp::of({}, x * 0.2), 0});
   }
   /// q, r or both, of a square matrix, of some of its columns or of some of its rows.
   void factors(value x) {

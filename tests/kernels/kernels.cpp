@@ -298,6 +298,9 @@ TEST_CASE("systems of linear equations and factors") {
   check(inverses, some<double, 70, 3, 3>());
   check(inverses, some<double, 70, 5, 5>());
   check(tn::grad<0>([](auto a) { return sum(sin(tn::det(a))); }), some<double, 70, 3, 3>());
+  const auto spectra = [](auto a) { return std::tuple{tn::eigvalsh(a), tn::eigh(a), tn::svd(a), tn::matrix_exp(a * 0.1)}; };
+  check(spectra, some<double, 70, 3, 3>());
+  check([](auto a) { return std::tuple{tn::pinv(a), tn::svdvals(a)}; }, some<double, 70, 4, 2>());
   const auto factors = [](auto a) { return std::tuple{tn::qr(a), std::get<1>(tn::qr(tn::transpose<1, 2>(a)))}; };
   check(factors, some<double, 70, 4, 3>());
   check(factors, some<float, 0, 4, 3>());

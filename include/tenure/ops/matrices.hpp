@@ -5,20 +5,12 @@
 #include <tenure/ops/contraction.hpp>
 #include <tenure/ops/norm.hpp>
 #include <tenure/ops/opaque/inverse.hpp>
+#include <tenure/ops/opaque/svd.hpp>
 #include <tenure/ops/products.hpp>
 #include <tenure/ops/rearrangement.hpp>
 #include <tenure/ops/reduction.hpp>
 
 namespace TENURE_NAMESPACE::ops {
-
-/// x on the diagonal of its last two axes, and 0 beside it.
-constexpr value on_diagonal(value x) {
-  ir::builder& g = *x.graph;
-  const int rank = x.shape().rank;
-  const std::int16_t shape = x.node().shape;
-  const value row = counting(g, dtype::int64, shape, rank - 2), column = counting(g, dtype::int64, shape, rank - 1);
-  return pointwise_value<where>(pointwise_value<equal>(row, column), x, x.like(0));
-}
 
 struct matrix_trace : rounds_once {
   template <class X>
@@ -72,10 +64,12 @@ struct matrix_norm : rounds_once {
   static constexpr auto trace(const X& x) {
     constexpr bool is_matrix = X::shape_type::rank >= 2;
     static_assert(is_matrix, "tenure: matrix_norm: the operand has less than two axes");
-    constexpr bool is_known = P == 0 || P == 1 || P == static_cast<int>(inf);
-    static_assert(is_known, "tenure: matrix_norm: it is matrix_norm(x), the root of the sum of squares, matrix_norm<1>(x) or matrix_norm<tn::inf>(x)");
+    constexpr bool is_known = P == 0 || P == 1 || P == 2 || P == static_cast<int>(inf) || P == static_cast<int>(nuclear);
+    static_assert(is_known, "tenure: matrix_norm: it is matrix_norm(x), the root of the sum of squares, or matrix_norm<P>(x), with 1, 2, tn::inf or tn::nuclear for P");
     if constexpr (!is_matrix || !is_known) return x;
     else if constexpr (P == 0) return norm<2, false, -2, -1>::trace(x);
+    else if constexpr (P == 2) return amax<false, -1>::trace(of_singular_values<nodes::svd, 1, 1>::trace(x));
+    else if constexpr (P == static_cast<int>(nuclear)) return sum<false, -1>::trace(of_singular_values<nodes::svd, 1, 1>::trace(x));
     else return amax<false, -1>::trace(sum<false, P == 1 ? -2 : -1>::trace(abs::trace(x)));
   }
 };
@@ -107,7 +101,7 @@ template <operand X> constexpr auto trace(const X& x) { return apply<ops::matrix
 /// Cost: at most 2 log2(N) products.
 template <int N, operand X> constexpr auto matrix_power(const X& x) { return apply<ops::matrix_power<N>>(x); }
 /// Norms of matrices, (..., n, m): matrix_norm(x) is the root of the sum of squares (Frobenius), matrix_norm<1>(x) the largest sum of |x| of a column, and
-/// matrix_norm<tn::inf>(x) that of a row. The gradient where sums are equal is shared, as in amax. Where the norm is 0, the gradient is 0.
+/// matrix_norm<tn::inf>(x) that of a row; matrix_norm<2>(x) is the largest singular value, and matrix_norm<tn::nuclear>(x) the sum of all. The gradient where sums are equal is shared, as in amax. Where the norm is 0, the gradient is 0.
 template <int P = 0, operand X> constexpr auto matrix_norm(const X& x) { return apply<ops::matrix_norm<P>>(x); }
 /// The skew-symmetric matrices of vectors along the last axis, whose extent is 3: matmul(skew(x), y) = cross(x, y).
 template <operand X> constexpr auto skew(const X& x) { return apply<ops::skew>(x); }

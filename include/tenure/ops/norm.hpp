@@ -15,6 +15,11 @@ struct infinite_power {
   constexpr operator int() const { return std::numeric_limits<int>::max(); }
 };
 inline constexpr infinite_power inf{};
+/// matrix_norm<tn::nuclear>(x) is the sum of the singular values.
+struct nuclear_power {
+  constexpr operator int() const { return std::numeric_limits<int>::max() - 1; }
+};
+inline constexpr nuclear_power nuclear{};
 
 }  // namespace tenure
 

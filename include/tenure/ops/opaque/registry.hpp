@@ -6,8 +6,12 @@
 #include <tenure/ops/opaque/cholesky.hpp>
 #include <tenure/ops/opaque/cholesky_solve.hpp>
 #include <tenure/ops/opaque/determinant.hpp>
+#include <tenure/ops/opaque/eigh.hpp>
 #include <tenure/ops/opaque/inverse.hpp>
+#include <tenure/ops/opaque/lstsq.hpp>
+#include <tenure/ops/opaque/matrix_exp.hpp>
 #include <tenure/ops/opaque/order.hpp>
 #include <tenure/ops/opaque/qr.hpp>
 #include <tenure/ops/opaque/solve.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>
+#include <tenure/ops/opaque/svd.hpp>

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSL-1.0
+// eigh and eigvalsh: the eigenvalues of a symmetric matrix, with its vectors or alone.
+#pragma once
+
+#include <tuple>
+
+#include <tenure/ops/opaque/operation.hpp>
+#include <tenure/ops/opaque/spectrum.hpp>
+
+namespace TENURE_NAMESPACE::ops {
+
+/// Cyclic rotations of Jacobi on the lower triangle of a, which is divided by its largest element before. They are over when no rotation is needed in any
+/// lane. With v == nullptr there are no vectors.
+template <class V>
+TENURE_KERNEL_INLINE void jacobi_eigenvalues(std::int64_t n, V* a, V* w, V* v) {
+  using number = typename V::number;
+  const V zero = V(number(0)), one = V(number(1)), most = V(std::numeric_limits<number>::epsilon() / number(256));
+  V largest = zero;
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j <= i; ++j) largest = V(math::max(largest.value, math::abs(a[i * n + j]).value));
+  const V wrong = largest - largest, scale = math::choose(largest > zero, largest, one) + wrong;  // NaN if any element is inf or NaN
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      if (j <= i) a[i * n + j] = a[i * n + j] / scale;
+      if (v != nullptr) v[i * n + j] = (i == j ? one : zero) + wrong;
+    }
+  for (int sweep = 0; sweep < most_jacobi_sweeps; ++sweep) {
+    bool goes_on = false;
+    for (std::int64_t p = 0; p < n; ++p)
+      for (std::int64_t q = p + 1; q < n; ++q) {
+        V &beside = a[q * n + p], &first = a[p * n + p], &second = a[q * n + q];
+        const auto large = math::abs(beside) > most;
+        if (!math::any(large)) continue;
+        goes_on = true;
+        const jacobi_rotation<V> by(first, beside, second, large);
+        first = math::minus_product(first, by.tan, beside);
+        second = second + by.tan * beside;
+        beside = math::choose(large, zero, beside);
+        for (std::int64_t r = 0; r < p; ++r) by.turn(a[p * n + r], a[q * n + r]);
+        for (std::int64_t r = p + 1; r < q; ++r) by.turn(a[r * n + p], a[q * n + r]);
+        for (std::int64_t r = q + 1; r < n; ++r) by.turn(a[r * n + p], a[r * n + q]);
+        for (std::int64_t r = 0; v != nullptr && r < n; ++r) by.turn(v[r * n + p], v[r * n + q]);
+      }
+    if (!goes_on) break;
+  }
+  for (std::int64_t i = 0; i < n; ++i) w[i] = a[i * (n + 1)] * scale;
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = i + 1; j < n; ++j) {
+      const auto is_less = w[j] < w[i];
+      if (!math::any(is_less)) continue;
+      math::exchange(is_less, w[i], w[j]);
+      for (std::int64_t r = 0; v != nullptr && r < n; ++r) math::exchange(is_less, v[r * n + i], v[r * n + j]);
+    }
+  for (std::int64_t c = 0; v != nullptr && c < n; ++c) {
+    const V sign = sign_of_column(v + c, n, n);
+    for (std::int64_t r = 0; r < n; ++r) v[r * n + c] = v[r * n + c] * sign;
+  }
+}
+/// The spectrum of the symmetric matrix with the lower triangle of a.
+template <class T>
+spectrum spectrum_of_lower(std::size_t n, const T* a) {
+  std::vector<long double> whole(n * n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) whole[i * n + j] = static_cast<long double>(a[j <= i ? i * n + j : j * n + i]);
+  return {std::move(whole), n};
+}
+
+namespace nodes {
+/// With f = 1 / (w_j - w_i) beside the diagonal: dw = diag(v^T da v), dv = v (f * v^T da v). da counts by its symmetric part.
+/// Source: M. Giles, Collected matrix derivative results, 2008.
+struct eigh : sample_operation<eigh, 1, 2> {
+  static constexpr const char* name = "eigh";
+  static constexpr signature takes = "(n,n)->(n),(n,n)";
+  static constexpr bool overwrites(int) { return true; }
+
+  template <class V>
+  static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
+    jacobi_eigenvalues(sizes[0], operand[0], results[0], results[1]);
+  }
+  template <class T>
+  static void reference(const sample_sizes& sizes, const T* const* operand, T* const* to, no_options) {
+    const auto n = static_cast<std::size_t>(sizes[0]);
+    const spectrum found = spectrum_of_lower(n, operand[0]);
+    for (std::size_t c = 0; c < n; ++c) {
+      to[0][c] = static_cast<T>(found.values[c]);
+      long double largest = 0;
+      for (std::size_t r = 0; r < n; ++r)
+        if (std::abs(found.vectors[r * n + c]) > std::abs(largest) * (1 + 1.0L / 1024)) largest = found.vectors[r * n + c];
+      for (std::size_t r = 0; r < n; ++r) to[1][r * n + c] = static_cast<T>(largest < 0 ? -found.vectors[r * n + c] : found.vectors[r * n + c]);
+    }
+  }
+
+  template <class X>
+  static constexpr X pull(X y, int, const X* g) {
+    const X w = result_of(y, 0), v = result_of(y, 1);
+    X inside;
+    if (g[1].id != ir::none) inside = X(matrix_product(transposed(v), g[1])) * X(inverse_differences(w, v));
+    if (g[0].id != ir::none) inside = inside.id == ir::none ? X(diagonal_like(g[0], v)) : inside + X(diagonal_like(g[0], v));
+    return symmetric_part(matrix_product(matrix_product(v, inside), transposed(v)));
+  }
+  template <class X>
+  static constexpr X push(X y, const X* tangents) {
+    const X w = result_of(y, 0), v = result_of(y, 1);
+    const X inside = matrix_product(matrix_product(transposed(v), symmetric_part(tangents[0])), v);
+    if (number_of(y) == 0) return diagonal_of(inside);
+    return matrix_product(v, inside * X(inverse_differences(w, v)));
+  }
+  static constexpr std::int64_t flops_of_sample(const sample_sizes& sizes) { return 40 * sizes[0] * sizes[0] * sizes[0]; }
+};
+
+/// Eigenvalues alone: d w = diag(v^T da v).
+struct eigvalsh : sample_operation<eigvalsh, 1> {
+  static constexpr const char* name = "eigvalsh";
+  static constexpr signature takes = "(n,n)->(n)";
+  static constexpr bool overwrites(int) { return true; }
+
+  template <class V>
+  static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* to, no_options) {
+    jacobi_eigenvalues(sizes[0], operand[0], to, static_cast<V*>(nullptr));
+  }
+  template <class T>
+  static void reference(const sample_sizes& sizes, const T* const* operand, T* to, no_options) {
+    const auto n = static_cast<std::size_t>(sizes[0]);
+    const spectrum found = spectrum_of_lower(n, operand[0]);
+    for (std::size_t c = 0; c < n; ++c) to[c] = static_cast<T>(found.values[c]);
+  }
+  template <class X>
+  static constexpr X pull(X y, int, X g) {
+    const X v = eigh::of<1>({}, operand_of(y, 0));
+    return symmetric_part(matrix_product(columns_times(v, g), transposed(v)));
+  }
+  template <class X>
+  static constexpr X push(X y, const X* tangents) {
+    const X v = eigh::of<1>({}, operand_of(y, 0));
+    return reduced(X(matrix_product(symmetric_part(tangents[0]), v)) * v, std::int64_t{1} << (v.shape().rank - 2), ir::reduction::sum);
+  }
+  static constexpr std::int64_t flops_of_sample(const sample_sizes& sizes) { return 20 * sizes[0] * sizes[0] * sizes[0]; }
+};
+}  // namespace nodes
+
+/// Result number Result of eigh, or eigvalsh. Result 0 says what does not fit, so that it is said once.
+template <class Record, int Result>
+struct of_symmetric : rounds_once {
+  static constexpr const char* name = Record::name;
+
+  template <class X>
+  static constexpr auto trace(const X& a) {
+    constexpr bool is_matrix = is_square<typename X::shape_type>;
+    constexpr bool floats = is_floating(dtype_v<typename X::element_type>);
+    constexpr bool has_vectors = std::is_same_v<Record, nodes::eigh>;
+    static_assert(is_matrix || Result > 0 || !has_vectors, "tenure: eigh: the last two axes are not a square matrix");
+    static_assert(is_matrix || Result > 0 || has_vectors, "tenure: eigvalsh: the last two axes are not a square matrix");
+    static_assert(floats || Result > 0 || !has_vectors, "tenure: eigh: integers and bool have no roots; convert first");
+    static_assert(floats || Result > 0 || has_vectors, "tenure: eigvalsh: integers and bool have no roots; convert first");
+    if constexpr (is_matrix && floats) {
+      const extents s = value(a).shape();
+      const std::int16_t shape = a.graph->intern(s);
+      a.graph->unify(s[s.rank - 1], s[s.rank - 2], name, shape, shape);
+      using to = shape_from<sample_shape<Record, Result, typename X::shape_type>>;
+      return traced<typename X::element_type, to>{a.graph, Record::template of<Result>({}, value(a)).id};
+    } else {
+      return a;
+    }
+  }
+};
+
+}  // namespace tenure::ops
+
+namespace TENURE_NAMESPACE {
+
+/// The eigenvalues w and the vectors v of symmetric matrices a, (..., n, n): auto [w, v] = tn::eigh(a). w is (..., n) and ascends; the columns of v, (..., n, n),
+/// are orthonormal, and a v = v diag(w). Of each vector the largest component is positive; of components that are equal up to rounding the first counts.
+/// Only the lower triangle of a is read, and the gradient is symmetric, as that of cholesky. A matrix with inf or NaN gives NaN. The derivatives of w are right
+/// also where eigenvalues are equal. Those of v take vectors of one eigenvalue as fixed to each other there, so the derivative of a function that does not depend
+/// on their choice, such as a projection onto all of them, is right; JAX and PyTorch give NaN. a has a floating element type.
+/// Source: Jacobi's rotations; Golub and Van Loan, Matrix Computations, 8.5. Cost: about 40 n^3 operations a matrix.
+template <operand A> constexpr auto eigh(const A& a) { return std::tuple{apply<ops::of_symmetric<ops::nodes::eigh, 0>>(a), apply<ops::of_symmetric<ops::nodes::eigh, 1>>(a)}; }
+
+/// The eigenvalues of symmetric matrices in ascending order, (..., n): those of eigh without the vectors, in about half of the time.
+template <operand A> constexpr auto eigvalsh(const A& a) { return apply<ops::of_symmetric<ops::nodes::eigvalsh, 0>>(a); }
+
+}  // namespace tenure

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: lstsq: operands have different element types
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+template <class T, std::int64_t... E>
+using array = tn::tensor<T, tn::shape<E...>>;
+
+#ifdef TENURE_MISUSE
+using matrix = array<float, 4, 3>;
+#else
+using matrix = array<double, 4, 3>;
+#endif
+
+auto f(const matrix& a, const array<double, 4>& b) { return tn::eval(tn::lstsq(a, b)); }
