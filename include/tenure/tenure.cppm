@@ -376,6 +376,23 @@ using tenure::clip_by_global_norm;
 using tenure::tracing;
 using tenure::values;
 using tenure::values_on;
+namespace log_density {
+using tenure::log_density::bernoulli_logit;
+using tenure::log_density::beta;
+using tenure::log_density::binomial;
+using tenure::log_density::categorical_logit;
+using tenure::log_density::cauchy;
+using tenure::log_density::dirichlet;
+using tenure::log_density::exponential;
+using tenure::log_density::gamma;
+using tenure::log_density::inverse_gamma;
+using tenure::log_density::laplace;
+using tenure::log_density::log_normal;
+using tenure::log_density::multivariate_normal;
+using tenure::log_density::normal;
+using tenure::log_density::poisson;
+using tenure::log_density::student_t;
+}  // namespace log_density
 namespace optim {
 using tenure::optim::adam;
 using tenure::optim::clipped;

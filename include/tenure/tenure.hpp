@@ -70,6 +70,7 @@
 #include <tenure/ops/attention.hpp>
 #include <tenure/ops/csr.hpp>
 #include <tenure/ops/like.hpp>
+#include <tenure/ops/log_density.hpp>
 #include <tenure/ops/loss.hpp>
 #include <tenure/ops/matrices.hpp>
 #include <tenure/ops/members.hpp>

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSL-1.0
+// tn::log_density: the logarithms of the densities of distributions, composed of other operations. The names and the order of the parameters are Stan's.
+// Each function states the parameters. Shapes broadcast, and integers beside floating parameters take their type. Outside of its support a density is 0, so its
+// logarithm is -inf, with the gradient 0. Parameters outside of their domain give NaN. The gradient flows to all operands, in both modes.
+#pragma once
+
+#include <limits>
+
+#include <tenure/ops/activation.hpp>
+#include <tenure/ops/arithmetic.hpp>
+#include <tenure/ops/indexing.hpp>
+#include <tenure/ops/opaque/solve_triangular.hpp>
+#include <tenure/ops/reduction.hpp>
+#include <tenure/ops/special.hpp>
+
+// Not in ops, where log and square are records and not functions.
+namespace TENURE_NAMESPACE::densities {
+
+template <class Op>
+struct density : ops::composed<Op>, ops::rounds_once {
+  static constexpr const char* name = "log_density";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density: the extents differ and neither of them is 1"); }
+};
+
+inline constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+inline constexpr double half_log_of_two_pi = 0.918938533204672741780, log_of_pi = 1.144729885849400174143;
+
+/// c log x, and 0 where both are 0.
+constexpr auto times_log(const auto& c, const auto& x) {
+  const auto are_zero = x == 0.0 && c == 0.0;
+  return where(are_zero, 0.0, c * log(where(are_zero, 1.0, x)));
+}
+/// Counts as numbers of the type of a parameter.
+template <class K, class P>
+constexpr auto counted(const K& k, const P&) {
+  using number = typename P::element_type;
+  if constexpr (std::is_same_v<typename K::element_type, number> || is_floating(dtype_v<typename K::element_type>) || !is_floating(dtype_v<number>)) return k;
+  else return ops::cast<number>::trace(k);
+}
+/// f(x) where the density is not 0, else -inf. Elsewhere f computes with `harmless`, so no NaN flows into the gradient.
+constexpr auto supported(const auto& is_inside, const auto& x, double harmless, auto f) { return where(is_inside, f(where(is_inside, x, harmless)), minus_infinity); }
+
+struct normal : density<normal> {
+  static constexpr auto compose(const auto& x, const auto& mean, const auto& deviation) { return -0.5 * square((x - mean) / deviation) - log(deviation) - half_log_of_two_pi; }
+};
+struct log_normal : density<log_normal> {
+  static constexpr auto compose(const auto& x, const auto& mean, const auto& deviation) {
+    return supported(x > 0.0, x, 1, [&](const auto& y) {
+      const auto l = log(y);
+      return normal::compose(l, mean, deviation) - l;
+    });
+  }
+};
+struct cauchy : density<cauchy> {
+  static constexpr auto compose(const auto& x, const auto& location, const auto& scale) { return -log1p(square((x - location) / scale)) - log(scale) - log_of_pi; }
+};
+struct laplace : density<laplace> {
+  static constexpr auto compose(const auto& x, const auto& location, const auto& scale) { return -abs((x - location) / scale) - log(2.0 * scale); }
+};
+struct student_t : density<student_t> {
+  static constexpr auto compose(const auto& x, const auto& freedom, const auto& location, const auto& scale) {
+    const auto half = 0.5 * (freedom + 1.0);
+    return lgamma(half) - lgamma(0.5 * freedom) - 0.5 * (log(freedom) + log_of_pi) - log(scale) - half * log1p(square((x - location) / scale) / freedom);
+  }
+};
+struct exponential : density<exponential> {
+  static constexpr auto compose(const auto& x, const auto& rate) {
+    return supported(x >= 0.0, x, 1, [&](const auto& y) { return log(rate) - rate * y; });
+  }
+};
+struct gamma : density<gamma> {
+  static constexpr auto compose(const auto& x, const auto& shape, const auto& rate) {
+    return supported(x >= 0.0, x, 1, [&](const auto& y) { return shape * log(rate) - lgamma(shape) + times_log(shape - 1.0, y) - rate * y; });
+  }
+};
+struct inverse_gamma : density<inverse_gamma> {
+  static constexpr auto compose(const auto& x, const auto& shape, const auto& scale) {
+    return supported(x > 0.0, x, 1, [&](const auto& y) { return shape * log(scale) - lgamma(shape) - (shape + 1.0) * log(y) - scale / y; });
+  }
+};
+struct beta : density<beta> {
+  static constexpr auto compose(const auto& x, const auto& a, const auto& b) {
+    return supported(x >= 0.0 && x <= 1.0, x, 0.5, [&](const auto& y) {
+      return times_log(a - 1.0, y) + times_log(b - 1.0, 1.0 - y) + lgamma(a + b) - lgamma(a) - lgamma(b);
+    });
+  }
+};
+struct poisson : density<poisson> {
+  static constexpr auto compose(const auto& k, const auto& rate) {
+    return supported(k >= 0.0, counted(k, rate), 1, [&](const auto& n) { return times_log(n, rate) - rate - lgamma(n + 1.0); });
+  }
+};
+struct binomial : density<binomial> {
+  static constexpr auto compose(const auto& k, const auto& trials, const auto& p) {
+    const auto all = counted(trials, p), count = counted(k, p);
+    return supported(count >= 0.0 && count <= all, count, 0, [&](const auto& n) {
+      return lgamma(all + 1.0) - lgamma(n + 1.0) - lgamma(all - n + 1.0) + times_log(n, p) + times_log(all - n, 1.0 - p);
+    });
+  }
+};
+struct bernoulli_logit : density<bernoulli_logit> {
+  static constexpr auto compose(const auto& y, const auto& logit) { return counted(y, logit) * logit - softplus(logit); }
+};
+
+struct dirichlet : density<dirichlet> {
+  static constexpr auto compose(const auto& x, const auto& a) { return sum(times_log(a - 1.0, x) - lgamma(a), axis<-1>) + lgamma(sum(a + 0.0 * x, axis<-1>)); }
+};
+struct categorical_logit : ops::rounds_once {
+  static constexpr const char* name = "log_density";
+  static constexpr auto trace(const auto& k, const auto& logits) { return pick(log_softmax(logits, axis<-1>), k); }
+};
+
+struct multivariate_normal : ops::rounds_once {
+  static constexpr const char* name = "log_density";
+  template <class X, class M, class L>
+  static constexpr auto trace(const X& x, const M& mean, const L& l) {
+    const auto d = x - mean;
+    constexpr int rank = decltype(d)::shape_type::rank, of_l = L::shape_type::rank;
+    constexpr bool fits = rank > 0 && (of_l == rank + 1 || (of_l == 2 && rank == 2)) && ops::is_square<typename L::shape_type>;
+    static_assert(fits, "tenure: log_density: the Cholesky factor is a square matrix for all rows of x, or one for each");
+    if constexpr (!fits) {
+      return sum(d);
+    } else {
+      const auto whitened = [&] {
+        if constexpr (of_l == rank + 1) return solve_triangular(l, d, lower);
+        else return transpose(solve_triangular(l, transpose(d), lower));
+      }();
+      // The determinant of l is the product of its diagonal.
+      const ops::value on = ops::on_diagonal(l), diagonal = ops::reduced(on, std::int64_t{1} << (of_l - 1), ir::reduction::sum);
+      const ops::value size = ops::reduced(ops::pointwise_value<ops::log>(diagonal), std::int64_t{1} << (of_l - 2), ir::reduction::sum);
+      const auto squares = sum(square(whitened), axis<-1>);
+      const ops::value dimension = ops::number_of_extent(*x.graph, ops::value(d).type(), ops::value(d).shape()[rank - 1]);
+      using result = std::remove_cvref_t<decltype(squares)>;
+      const ops::value zeros = ops::value(squares) * 0.0, each = of_l == rank + 1 ? size : ops::broadcast_to(size, zeros.node().shape);
+      return result{x.graph, (ops::value(squares) * -0.5 - each - ops::broadcast_to(dimension * half_log_of_two_pi, zeros.node().shape)).id};
+    }
+  }
+};
+
+}  // namespace tenure::densities
+
+namespace TENURE_NAMESPACE::log_density {
+
+/// The normal distribution: its mean and its standard deviation.
+template <class X, class M, class S> requires some_operand<X, M, S> constexpr auto normal(const X& x, const M& mean, const S& deviation) { return apply<densities::normal>(x, mean, deviation); }
+/// exp of a normal variable with this mean and standard deviation.
+template <class X, class M, class S> requires some_operand<X, M, S> constexpr auto log_normal(const X& x, const M& mean, const S& deviation) { return apply<densities::log_normal>(x, mean, deviation); }
+/// The Cauchy and the Laplace distribution: location and scale.
+template <class X, class M, class S> requires some_operand<X, M, S> constexpr auto cauchy(const X& x, const M& location, const S& scale) { return apply<densities::cauchy>(x, location, scale); }
+template <class X, class M, class S> requires some_operand<X, M, S> constexpr auto laplace(const X& x, const M& location, const S& scale) { return apply<densities::laplace>(x, location, scale); }
+/// Student's distribution: degrees of freedom, location and scale.
+template <class X, class N, class M, class S>
+  requires some_operand<X, N, M, S>
+constexpr auto student_t(const X& x, const N& freedom, const M& location, const S& scale) { return apply<densities::student_t>(x, freedom, location, scale); }
+/// The exponential distribution: its rate, which is 1 / mean.
+template <class X, class R> requires some_operand<X, R> constexpr auto exponential(const X& x, const R& rate) { return apply<densities::exponential>(x, rate); }
+/// The gamma distribution: shape and rate, so the mean is shape / rate. The inverse of such a variable: shape and scale.
+template <class X, class A, class R> requires some_operand<X, A, R> constexpr auto gamma(const X& x, const A& shape, const R& rate) { return apply<densities::gamma>(x, shape, rate); }
+template <class X, class A, class S> requires some_operand<X, A, S> constexpr auto inverse_gamma(const X& x, const A& shape, const S& scale) { return apply<densities::inverse_gamma>(x, shape, scale); }
+/// The beta distribution on [0, 1].
+template <class X, class A, class B> requires some_operand<X, A, B> constexpr auto beta(const X& x, const A& a, const B& b) { return apply<densities::beta>(x, a, b); }
+/// The probabilities of counts: k by a rate; k of so many trials with probability p each.
+template <class K, class R> requires some_operand<K, R> constexpr auto poisson(const K& k, const R& rate) { return apply<densities::poisson>(k, rate); }
+template <class K, class N, class P> requires some_operand<K, N, P> constexpr auto binomial(const K& k, const N& trials, const P& p) { return apply<densities::binomial>(k, trials, p); }
+/// The probability of y, 0 or 1, where that of 1 is sigmoid(logit).
+template <class Y, class L> requires some_operand<Y, L> constexpr auto bernoulli_logit(const Y& y, const L& logit) { return apply<densities::bernoulli_logit>(y, logit); }
+/// The probability of class k, where those of all are softmax(logits) along the last axis: one index for each row.
+template <class K, class L> requires some_operand<K, L> constexpr auto categorical_logit(const K& k, const L& logits) { return apply<densities::categorical_logit>(k, logits); }
+/// The Dirichlet distribution of probabilities along the last axis, with a number a for each. x has the sum 1.
+template <class X, class A> requires some_operand<X, A> constexpr auto dirichlet(const X& x, const A& a) { return apply<densities::dirichlet>(x, a); }
+/// The normal distribution of vectors along the last axis of x, by the Cholesky factor l of the covariance, l l^T: (n, n) for all, or (..., n, n), one for each.
+/// Only the lower triangle of l is read.
+template <class X, class M, class L>
+  requires some_operand<X, M, L>
+constexpr auto multivariate_normal(const X& x, const M& mean, const L& l) { return apply<densities::multivariate_normal>(x, mean, l); }
+
+}  // namespace tenure::log_density

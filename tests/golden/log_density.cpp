@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSL-1.0
+// tn::log_density: values by SciPy, derivatives of first and second order by differences, the ends of supports.
+#include "../control_flow/reference.hpp"
+
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace tn = tenure;
+namespace density = tn::log_density;
+
+namespace {
+using three = tn::tensor<double, tn::shape<3>>;
+using number = tn::tensor<double, tn::shape<>>;
+using counts = tn::tensor<std::int64_t, tn::shape<3>>;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+template <class F, class... X>
+void check_values(const char* name, F, const double (&wanted)[3], const X&... x) {
+  INFO(name);
+  const auto f = tn::compile(F{});
+  const three found = f(x...);
+  for (int i = 0; i < 3; ++i) CHECK(found(i) == Approx(wanted[i]).epsilon(1e-13).margin(1e-13));
+  judged::agree(found, judged::by_reference(F{}, x...), 1e-12);
+}
+/// d f / d x_i of three numbers by differences, forward and reverse.
+template <class F>
+void check_slopes_of(const char* name, F, three at) {
+  INFO(name);
+  constexpr auto gradient = tn::grad<0>(F{});
+  constexpr auto value_of = tn::compile(F{});
+  const three g = gradient(at);
+  const double h = 1e-6;
+  for (int i = 0; i < 3; ++i) {
+    INFO("parameter " << i);
+    three up = at.clone(), down = at.clone(), unit{0, 0, 0};
+    up.at(i) += h, down.at(i) -= h, unit.at(i) = 1;
+    CHECK(g(i) == Approx((value_of(up).item() - value_of(down).item()) / (2 * h)).epsilon(2e-7).margin(1e-7));
+    const auto [y, dy] = tn::jvp(F{})(at, unit);
+    CHECK(dy.item() == Approx(g(i)).epsilon(1e-11).margin(1e-13));
+    const three above = gradient(up), below = gradient(down);
+    const auto [first, second] = tn::jvp(gradient)(at, unit);
+    for (int j = 0; j < 3; ++j) CHECK(second(j) == Approx((above(j) - below(j)) / (2 * h)).epsilon(1e-6).margin(1e-6));
+  }
+}
+}  // namespace
+
+TEST_CASE("log densities have the values of SciPy") {
+  const three x{0.3, 0.9, 2.7}, part{0.1, 0.5, 0.9};
+  const counts k{0, 3, 10};
+  const number four(0.4), scale(1.7), freedom(3.5), shape(2.5), p(0.3), trials(10.0);
+  check_values("normal", [](auto x, auto m, auto s) { return density::normal(x, m, s); }, {-1.4512968880730714, -1.4928193794225524, -2.3647916977616532}, x, four, scale);
+  check_values("log_normal", [](auto x, auto m, auto s) { return density::log_normal(x, m, s); }, {-0.69070276143177323, -1.3883912600944743, -2.5037091569622203}, x, four, scale);
+  check_values("cauchy", [](auto x, auto m, auto s) { return density::cauchy(x, m, s); }, {-1.6788123717796579, -1.7583244347073919, -2.7157937854018854}, x, four, scale);
+  check_values("laplace", [](auto x, auto m, auto s) { return density::laplace(x, m, s); }, {-1.2825989610338806, -1.5178930786809393, -2.576716608092704}, x, four, scale);
+  check_values("student_t", [](auto x, auto n, auto m, auto s) { return density::student_t(x, n, m, s); }, {-1.522325162660684, -1.5750362116747492, -2.4666153305367482}, x, freedom, four, scale);
+  check_values("exponential", [](auto x, auto r) { return density::exponential(x, r); }, {0.020628251062170366, -0.99937174893782965, -4.0593717489378296}, x, scale);
+  check_values("gamma", [](auto x, auto a, auto r) { return density::gamma(x, a, r); }, {-1.2740714493063972, -0.64615301630423272, -2.0582345833020681}, x, shape, scale);
+  check_values("inverse_gamma", [](auto x, auto a, auto s) { return density::inverse_gamma(x, a, s); }, {-0.41087409434338273, -0.47823932690399007, -3.0641230779831146}, x, shape, scale);
+  check_values("beta", [](auto x, auto a, auto b) { return density::beta(x, a, b); }, {-1.66794953655681, 0.33475666666285719, 0.089830125312165165}, part, shape, scale);
+  check_values("poisson", [](auto k, auto r) { return density::poisson(k, r); }, {-1.7, -1.8998747160415437, -11.498130062453811}, k, scale);
+  check_values("binomial", [](auto k, auto n, auto p) { return density::binomial(k, n, p); }, {-3.5667494393873245, -1.321151277766889, -12.039728043259361}, k, trials, p);
+  check_values("bernoulli_logit", [](auto y, auto l) { return density::bernoulli_logit(y, l); }, {-1.867786029386266, -0.16778602938626597, -40}, counts{0, 1, 0}, three{1.7, 1.7, 40});
+  check_values("categorical_logit", [](auto k, auto l) { return density::categorical_logit(k, l); }, {-1.9016712449527906, -3.4016712449527908, -0.20167124495279065}, counts{0, 1, 2},
+               tn::tensor<double, tn::shape<3, 3>>{{0.3, -1.2, 2}, {0.3, -1.2, 2}, {0.3, -1.2, 2}});
+  const three of_rows = tn::log_density::dirichlet(tn::tensor<double, tn::shape<3, 3>>{{0.2, 0.3, 0.5}, {0.2, 0.3, 0.5}, {0.2, 0.3, 0.5}}, three{1.5, 2.5, 0.7});
+  for (int i = 0; i < 3; ++i) CHECK(of_rows(i) == Approx(-0.091096741591744301).epsilon(1e-13));
+}
+
+TEST_CASE("the multivariate normal density: one factor for all rows, one for each, and a vector") {
+  const tn::tensor<double, tn::shape<3, 3>> rows{{0.3, 0.9, 2.7}, {0, 0, 0}, {-1, 2, -3}}, l{{1.2, 7, 7}, {0.3, 0.8, 7}, {-0.4, 0.5, 1.5}};
+  const three mean{0.1, -0.2, 0.3};
+  constexpr double wanted[] = {-4.7250331730784696, -3.2144009392821742, -14.367468068911815};
+  constexpr auto of = [](auto x, auto m, auto l) { return density::multivariate_normal(x, m, l); };
+  check_values("one factor", of, wanted, rows, mean, l);
+  tn::tensor<double, tn::shape<3, 3, 3>> each;
+  for (int i = 0; i < 3; ++i) each[i] = l;
+  check_values("one for each", of, wanted, rows, mean, each);
+  for (int i = 0; i < 3; ++i) CHECK(number(density::multivariate_normal(rows[i], mean, l)).item() == Approx(wanted[i]).epsilon(1e-13));
+  check_slopes_of("by the mean", [](auto m) {
+    const auto l = tn::stack<0>(tn::stack<0>(m(0) * 0.0 + 1.2, m(0) * 0.0), tn::stack<0>(m(1), 0.0 * m(0) + 0.8));
+    return density::multivariate_normal(tn::stack<0>(m(0), m(2)), m.at(tn::range<0, 2>()), l);
+  }, three{0.4, -0.3, 0.8});
+}
+
+TEST_CASE("log densities: derivatives of first and second order by all operands") {
+  check_slopes_of("normal", [](auto p) { return density::normal(p(0), p(1), p(2)); }, three{0.3, -0.8, 1.7});
+  check_slopes_of("log_normal", [](auto p) { return density::log_normal(p(0), p(1), p(2)); }, three{0.3, -0.8, 1.7});
+  check_slopes_of("cauchy", [](auto p) { return density::cauchy(p(0), p(1), p(2)); }, three{0.3, -0.8, 1.7});
+  check_slopes_of("laplace", [](auto p) { return density::laplace(p(0), p(1), p(2)); }, three{0.3, -0.8, 1.7});
+  check_slopes_of("student_t", [](auto p) { return density::student_t(p(0), p(1), 0.1, p(2)); }, three{0.3, 2.8, 1.7});
+  check_slopes_of("exponential", [](auto p) { return density::exponential(p(0), p(1) * p(2)); }, three{0.3, 0.8, 1.7});
+  check_slopes_of("gamma", [](auto p) { return density::gamma(p(0), p(1), p(2)); }, three{0.3, 1.0, 1.7});
+  check_slopes_of("inverse_gamma", [](auto p) { return density::inverse_gamma(p(0), p(1), p(2)); }, three{0.3, 0.8, 1.7});
+  check_slopes_of("beta", [](auto p) { return density::beta(p(0), p(1), p(2)); }, three{0.3, 1.0, 1.7});
+  check_slopes_of("poisson", [](auto p) { return density::poisson(3.0, p(0) * p(1) + p(2)); }, three{0.3, 0.8, 1.7});
+  check_slopes_of("binomial", [](auto p) { return density::binomial(3.0, 7.0, p(0) * p(1) + p(2)); }, three{0.3, 0.8, 0.2});
+  check_slopes_of("bernoulli_logit", [](auto p) { return density::bernoulli_logit(1.0, p(0) * p(1) + p(2)); }, three{0.3, 0.8, 1.7});
+  check_slopes_of("dirichlet", [](auto p) { return density::dirichlet(tn::stack<0>(0.0 * p(0) + 0.2, 0.0 * p(0) + 0.3, 0.0 * p(0) + 0.5), p); }, three{1.5, 1.0, 0.7});
+}
+
+TEST_CASE("log densities: outside of the support -inf with the gradient 0, at its ends the limit, far in the tails finite") {
+  const three x{-1, 0, 1e300};
+  const three of_exponential = density::exponential(x, 2.0), of_gamma = density::gamma(x, 1.0, 2.0), of_log_normal = density::log_normal(x, 0.0, 1.0), of_normal = density::normal(x, 0.0, 1e150);
+  CHECK((of_exponential(0) == -infinity && of_exponential(1) == Approx(std::log(2.0)) && of_exponential(2) == Approx(-2e300)));
+  CHECK((of_gamma(0) == -infinity && of_gamma(1) == Approx(std::log(2.0)) && of_gamma(2) == Approx(-2e300)));
+  CHECK((of_log_normal(0) == -infinity && of_log_normal(1) == -infinity && std::isfinite(of_log_normal(2))));
+  CHECK(of_normal(2) == Approx(-0.5e300));
+  const three of_beta = density::beta(three{-0.1, 0, 1.1}, 1.0, 3.0), at_ends = density::beta(three{0, 1, 0.5}, 2.0, 2.0);
+  CHECK((of_beta(0) == -infinity && of_beta(1) == Approx(std::log(3.0)) && of_beta(2) == -infinity));
+  CHECK((at_ends(0) == -infinity && at_ends(1) == -infinity && at_ends(2) == Approx(std::log(1.5))));
+  const three of_poisson = density::poisson(three{-1, 0, 5}, 0.0);
+  CHECK((of_poisson(0) == -infinity && of_poisson(1) == 0 && of_poisson(2) == -infinity));
+  const three of_binomial = density::binomial(three{0, 5, 6}, 5.0, 1.0);
+  CHECK((of_binomial(0) == -infinity && of_binomial(1) == Approx(0).margin(1e-14) && of_binomial(2) == -infinity));
+  const three g = tn::grad<0>([](auto x) { return tn::sum(tn::where(x > -2.0, density::gamma(x, 2.5, 2.0), 0.0)); })(three{-1, 1, 2});
+  CHECK((g(0) == 0 && g(1) == Approx(1.5 - 2.0) && g(2) == Approx(0.75 - 2)));
+  CHECK(std::isnan(number(density::normal(number(1.0), 0.0, -1.0)).item()));
+}
