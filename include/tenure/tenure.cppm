@@ -285,6 +285,7 @@ using tenure::svdvals;
 using tenure::pinv;
 using tenure::lstsq;
 using tenure::matrix_exp;
+using tenure::lu;
 using tenure::qr;
 using tenure::lower;
 using tenure::trace;

@@ -304,6 +304,8 @@ TEST_CASE("systems of linear equations and factors") {
   const auto factors = [](auto a) { return std::tuple{tn::qr(a), std::get<1>(tn::qr(tn::transpose<1, 2>(a)))}; };
   check(factors, some<double, 70, 4, 3>());
   check(factors, some<float, 0, 4, 3>());
+  check([](auto a) { return std::tuple{tn::lu(a), tn::lu(tn::transpose<1, 2>(a))}; }, some<double, 70, 4, 3>());
+  check(tn::grad<0>([](auto a) { return sum(sin(std::get<1>(tn::lu(a)))); }), some<double, 70, 3, 3>());
   check(tn::grad<0>([](auto a) { return sum(sin(std::get<0>(tn::qr(a)))); }), some<double, 70, 3, 3>());
 }
 

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSL-1.0
+// lu: a matrix as p l u, where p is a permutation, l is lower triangular with ones on its diagonal, and u is upper triangular.
+#pragma once
+
+#include <cmath>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <tenure/math/lanes.hpp>
+#include <tenure/ops/opaque/operation.hpp>
+#include <tenure/ops/opaque/solve_triangular.hpp>
+
+namespace TENURE_NAMESPACE::ops {
+
+namespace nodes {
+/// With l and u continued by the identity to n x n and m x m, and x = l^-1 p^T da u^-1: dl = l s(x) and du = t(x) u, where s(x) is the part of x below its
+/// diagonal and t(x) = x - s(x). The cotangent of a is p l^-T (s(l^T gl) + t(gu u^T)) u^-T. p is constant.
+/// Source: S. Walter and L. Lehmann, Algorithmic differentiation of linear algebra functions, 2010, arXiv:1001.1654.
+struct lu : sample_operation<lu, 1, 3> {
+  static constexpr const char* name = "lu";
+  static constexpr signature takes = "(n,m)->(n,n),(n,k),(k,m) k=min(n,m)";
+  static constexpr bool overwrites(int) { return true; }
+
+  /// Row c is exchanged with the first row that has the largest number of column c, as LAPACK does, so p is that of LAPACK. A column of zeros is left as it is.
+  template <class V>
+  static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
+    using number = typename V::number;
+    const std::int64_t n = sizes[0], m = sizes[1], count = sizes[2];
+    V *const a = operand[0], *const p = results[0], *const l = results[1], *const u = results[2];
+    const V zero = V(number(0)), one = V(number(1));
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < n; ++j) p[i * n + j] = i == j ? one : zero;
+    for (std::int64_t c = 0; c < count; ++c) {
+      V largest = math::abs(a[c * m + c]), row = V(static_cast<number>(c));
+      for (std::int64_t i = c + 1; i < n; ++i) {
+        const V size = math::abs(a[i * m + c]);
+        const auto is_larger = size > largest;
+        row = math::choose(is_larger, V(static_cast<number>(i)), row);
+        largest = math::choose(is_larger, size, largest);
+      }
+      for (std::int64_t i = c + 1; i < n; ++i) {
+        const V here = V(static_cast<number>(i));
+        const auto is_row = !(row < here) && !(row > here);
+        if (!math::any(is_row)) continue;
+        for (std::int64_t j = 0; j < m; ++j) math::exchange(is_row, a[c * m + j], a[i * m + j]);
+        for (std::int64_t j = 0; j < n; ++j) math::exchange(is_row, p[j * n + c], p[j * n + i]);
+      }
+      const V pivot = math::choose(largest > zero, a[c * m + c], a[c * m + c] + one);  // NaN stays NaN
+      for (std::int64_t i = c + 1; i < n; ++i) {
+        const V factor = a[i * m + c] / pivot;
+        a[i * m + c] = factor;
+        for (std::int64_t j = c + 1; j < m; ++j) a[i * m + j] = math::minus_product(a[i * m + j], factor, a[c * m + j]);
+      }
+    }
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < count; ++j) l[i * count + j] = j < i ? a[i * m + j] : j == i ? one : zero;
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t j = 0; j < m; ++j) u[i * m + j] = j < i ? zero : a[i * m + j];
+  }
+  /// Column after column: each is computed from the columns before it, when its turn comes.
+  template <class T>
+  static void reference(const sample_sizes& sizes, const T* const* operand, T* const* to, no_options) {
+    const auto n = static_cast<std::size_t>(sizes[0]), m = static_cast<std::size_t>(sizes[1]), count = static_cast<std::size_t>(sizes[2]);
+    std::vector<std::size_t> from(n);
+    std::vector<long double> all(n * m);
+    for (std::size_t i = 0; i < n; ++i) from[i] = i;
+    for (std::size_t j = 0; j < m; ++j) {
+      for (std::size_t i = 0; i < n; ++i) {
+        long double rest = static_cast<long double>(operand[0][from[i] * m + j]);
+        for (std::size_t k = 0; k < i && k < j; ++k) rest -= all[i * m + k] * all[k * m + j];
+        all[i * m + j] = rest;
+      }
+      if (j >= count) continue;
+      std::size_t best = j;
+      for (std::size_t i = j + 1; i < n; ++i)
+        if (std::abs(all[i * m + j]) > std::abs(all[best * m + j])) best = i;
+      std::swap(from[j], from[best]);
+      for (std::size_t k = 0; k <= j; ++k) std::swap(all[j * m + k], all[best * m + k]);
+      for (std::size_t i = j + 1; i < n; ++i)
+        if (all[j * m + j] != 0) all[i * m + j] /= all[j * m + j];
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) to[0][j * n + i] = T(from[i] == j ? 1 : 0);
+      for (std::size_t j = 0; j < count; ++j) to[1][i * count + j] = j < i ? static_cast<T>(all[i * m + j]) : T(i == j ? 1 : 0);
+      for (std::size_t j = 0; j < m && i < count; ++j) to[2][i * m + j] = j < i ? T(0) : static_cast<T>(all[i * m + j]);
+    }
+  }
+
+  /// The factors, and l and u continued by the identity.
+  struct factors {
+    value p, l, u;
+    std::int64_t n, m, count;
+
+    constexpr explicit factors(value y) : p(result_of(y, 0)), l(result_of(y, 1)), u(result_of(y, 2)), n(extent(l, 2)), m(extent(u, 1)), count(extent(l, 1)) {
+      l = continued(l, 1, n);
+      u = continued(u, 2, m);
+    }
+    /// The extent of the last axis but `from_end` - 1.
+    static constexpr std::int64_t extent(value x, int from_end) { return x.shape()[x.shape().rank - from_end]; }
+    /// x with zeros behind it, or its beginning.
+    static constexpr value grown(value x, int from_end, std::int64_t to) {
+      return extent(x, from_end) == to ? x : padded(x, x.shape().rank - from_end, 0, to, 1);
+    }
+    static constexpr value begun(value x, int from_end, std::int64_t to) { return extent(x, from_end) == to ? x : sliced(x, x.shape().rank - from_end, 0, to, 1); }
+
+   private:
+    constexpr value continued(value x, int from_end, std::int64_t to) const {
+      if (extent(x, from_end) == to) return x;
+      const value all = grown(x, from_end, to);
+      ir::builder& g = *all.graph;
+      const std::int16_t shape = all.node().shape;
+      const value column = counting(g, all.type(), shape, all.shape().rank - 1), end = broadcast_to(number_of_extent(g, all.type(), count), shape);
+      return all + pointwise_value<where>(pointwise_value<less>(column, end), all.like(0), on_the_diagonal(all));
+    }
+    /// Ones on the diagonal.
+    static constexpr value on_the_diagonal(value x) {
+      ir::builder& g = *x.graph;
+      const std::int16_t shape = x.node().shape;
+      const value row = counting(g, x.type(), shape, x.shape().rank - 2), column = counting(g, x.type(), shape, x.shape().rank - 1);
+      return pointwise_value<where>(pointwise_value<equal>(row, column), x.like(1), x.like(0));
+    }
+  };
+
+  template <class X>
+  static constexpr X pull(X y, int, const X* g) {
+    if (g[1].id == ir::none && g[2].id == ir::none) return operand_of(y, 0).like(0);
+    const factors of(y);
+    X inside;
+    if (g[1].id != ir::none) inside = in_triangle(matrix_product(transposed(of.l), factors::grown(g[1], 1, of.m)), false, 0);
+    if (g[2].id != ir::none) {
+      const X upper = in_triangle(matrix_product(factors::grown(g[2], 2, of.n), transposed(of.u)), true, 1);
+      inside = inside.id == ir::none ? upper : inside + upper;
+    }
+    const X right = transposed(nodes::solve_triangular::of({true, false, false}, of.u, transposed(inside)));
+    return matrix_product(of.p, nodes::solve_triangular::of({false, true, true}, of.l, right));
+  }
+  template <class X>
+  static constexpr X push(X y, const X* tangents) {
+    if (number_of(y) == 0) return y.like(0);
+    const factors of(y);
+    const X left = nodes::solve_triangular::of({false, false, true}, of.l, matrix_product(transposed(of.p), tangents[0]));
+    const X both = transposed(nodes::solve_triangular::of({true, true, false}, of.u, transposed(left)));
+    if (number_of(y) == 1) return factors::begun(matrix_product(of.l, in_triangle(both, false, 0)), 1, of.count);
+    return factors::begun(matrix_product(in_triangle(both, true, 1), of.u), 2, of.count);
+  }
+  static constexpr std::int64_t flops_of_sample(const sample_sizes& sizes) { return sizes[2] * sizes[0] * sizes[1]; }
+};
+}  // namespace nodes
+
+/// Result 0 is p, 1 is l, and 2 is u. Result 0 says what does not fit, so that it is said once.
+template <int Result>
+struct lu : rounds_once {
+  static constexpr const char* name = "lu";
+
+  template <class X>
+  static constexpr auto trace(const X& a) {
+    constexpr bool is_matrix = X::shape_type::rank >= 2;
+    static_assert(is_matrix || Result > 0, "tenure: lu: the operand has less than two axes");
+    constexpr bool floats = is_floating(dtype_v<typename X::element_type>);
+    static_assert(floats || Result > 0, "tenure: lu: integers and bool have no quotients; convert first");
+    if constexpr (is_matrix && floats) {
+      using shape = shape_from<sample_shape<nodes::lu, Result, typename X::shape_type>>;
+      return traced<typename X::element_type, shape>{a.graph, nodes::lu::of<Result>({}, value(a)).id};
+    } else {
+      return a;
+    }
+  }
+};
+
+}  // namespace tenure::ops
+
+namespace TENURE_NAMESPACE {
+
+/// The factors of a, (..., n, m), for each index of the batch: auto [p, l, u] = tn::lu(a), with p l u = a. With k = min(n, m), p is a permutation, (..., n, n),
+/// l is (..., n, k), lower triangular with ones on its diagonal, and u is (..., k, m), upper triangular. p is that of LAPACK, and its derivative is 0. A
+/// singular matrix has factors too; where one of the first k pivots is 0, the derivatives are inf or NaN. a has a floating element type.
+/// A compiled function computes the factors at once. Outside of one, they are three expressions, and each computes the factors.
+/// Source: elimination with partial pivoting; Golub and Van Loan, Matrix Computations, 3.4. Cost: 2/3 n^3 operations a square matrix.
+template <operand A> constexpr auto lu(const A& a) { return std::tuple{apply<ops::lu<0>>(a), apply<ops::lu<1>>(a), apply<ops::lu<2>>(a)}; }
+
+}  // namespace tenure
