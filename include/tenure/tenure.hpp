@@ -83,6 +83,7 @@
 #include <tenure/ops/products.hpp>
 #include <tenure/ops/random.hpp>
 #include <tenure/ops/rearrangement.hpp>
+#include <tenure/ops/rotations.hpp>
 #include <tenure/ops/subscript.hpp>
 #include <tenure/ops/traced_factories.hpp>
 

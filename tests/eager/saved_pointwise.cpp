@@ -71,6 +71,15 @@ const std::map<std::string, std::vector<std::string>> table = {
     {"log_normal_cdf", {"0"}},
     {"erfinv", {"y"}},
     {"normal_icdf", {"y"}},
+    {"cos_of_root", {"0"}},
+    {"sinc_of_root", {"0"}},
+    {"versine_series_2", {"0"}},
+    {"versine_series_3", {"0"}},
+    {"versine_series_4", {"0"}},
+    {"versine_series_5", {"0"}},
+    {"atan_of_root", {"0"}},
+    {"atan_series_1", {"0"}},
+    {"atan_series_2", {"0"}},
     {"multiply_add", {"1", "0", ""}},
 };
 

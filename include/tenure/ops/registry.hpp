@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tenure/ops/activation.hpp>
+#include <tenure/ops/angle.hpp>
 #include <tenure/ops/random_bits.hpp>
 #include <tenure/ops/remainder.hpp>
 #include <tenure/ops/special.hpp>
@@ -20,7 +21,7 @@ struct joined<operation_list<A...>, operation_list<B...>, Rest...> : joined<oper
 }  // namespace detail
 
 using registry = typename detail::joined<arithmetic_operations, comparison_operations, exponential_operations,
-                                         trigonometric_operations, activation_operations, remainder_operations, random_operations, special_operations>::type;
+                                         trigonometric_operations, activation_operations, remainder_operations, random_operations, special_operations, angle_operations>::type;
 
 /// The data of a pointwise operation that passes read.
 struct operation_record {
