@@ -116,4 +116,17 @@ TEST_CASE("log densities: outside of the support -inf with the gradient 0, at it
   const three g = tn::grad<0>([](auto x) { return tn::sum(tn::where(x > -2.0, density::gamma(x, 2.5, 2.0), 0.0)); })(three{-1, 1, 2});
   CHECK((g(0) == 0 && g(1) == Approx(1.5 - 2.0) && g(2) == Approx(0.75 - 2)));
   CHECK(std::isnan(number(density::normal(number(1.0), 0.0, -1.0)).item()));
+  // Far out, and where differences of large numbers would lose the digits.
+  const three far{1e160, -1e200, 1}, of_cauchy = density::cauchy(far, 0.0, 1.0), slopes = tn::grad<0>([](auto x) { return tn::sum(density::cauchy(x, 0.0, 1.0)); })(far);
+  CHECK((of_cauchy(0) == Approx(-2 * std::log(1e160) - std::log(3.14159265358979323846)) && of_cauchy(1) == Approx(-2 * std::log(1e200) - std::log(3.14159265358979323846))));
+  CHECK((slopes(0) == Approx(-2e-160) && slopes(1) == Approx(2e-200) && slopes(2) == Approx(-1)));
+  for (const double freedom : {1e4, 1e8, 1e12, 1e15}) {
+    const double normal = number(density::normal(number(0.7), 0.0, 1.0)).item();
+    CHECK(number(density::student_t(number(0.7), freedom, 0.0, 1.0)).item() == Approx(normal).margin(1.0 / freedom));
+    CHECK(tn::tensor<float, tn::shape<>>(density::student_t(tn::tensor<float, tn::shape<>>(0.7f), freedom, 0.0, 1.0)).item() == Approx(normal).margin(1.0 / freedom + 1e-6));
+  }
+  const three of_logits = density::bernoulli_logit(counts{1, 1, 0}, three{20, 40, -40});
+  CHECK((of_logits(0) == Approx(-2.061153618190206e-9) && of_logits(1) == Approx(-4.248354255291589e-18) && of_logits(2) == Approx(-4.248354255291589e-18)));
+  CHECK(number(density::binomial(number(0.0), 1e7, 1e-20)).item() == Approx(-1e-13));
+  CHECK(number(density::dirichlet(three{-0.1, 0.6, 0.5}, three{1, 2, 3})).item() == -infinity);
 }

@@ -26,10 +26,27 @@ struct density : ops::composed<Op>, ops::rounds_once {
 inline constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 inline constexpr double half_log_of_two_pi = 0.918938533204672741780, log_of_pi = 1.144729885849400174143;
 
-/// c log x, and 0 where both are 0.
+/// c log x, and c log(1 - x), and 0 where c is 0 and the logarithm is infinite.
 constexpr auto times_log(const auto& c, const auto& x) {
   const auto are_zero = x == 0.0 && c == 0.0;
   return where(are_zero, 0.0, c * log(where(are_zero, 1.0, x)));
+}
+constexpr auto times_log_of_rest(const auto& c, const auto& x) {
+  const auto are_zero = x == 1.0 && c == 0.0;
+  return where(are_zero, 0.0, c * log1p(-where(are_zero, 0.0, x)));
+}
+/// log(1 + z^2), where z^2 may be too large or too small for a number.
+constexpr auto log_of_one_and_square(const auto& z) {
+  const auto is_large = abs(z) > 1.0;
+  return where(is_large, 2.0 * log(hypot(where(is_large, z, 1.0), 1.0)), log1p(square(where(is_large, 0.0, z))));
+}
+/// lgamma(x) - (x - 1/2) log x + x - log(2 pi) / 2, which is small where lgamma(x) is large.
+/// Source: Stirling's series; Abramowitz and Stegun, 6.1.40.
+constexpr auto stirling_rest(const auto& x) {
+  const auto is_large = x > 16.0;
+  const auto small = where(is_large, 1.0, x), over = 1.0 / where(is_large, x, 16.0), square_of_over = over * over;
+  const auto series = over * (1.0 / 12 + square_of_over * (-1.0 / 360 + square_of_over * (1.0 / 1260 + square_of_over * (-1.0 / 1680 + square_of_over * (1.0 / 1188 - square_of_over * (691.0 / 360360))))));
+  return where(is_large, series, lgamma(small) - (small - 0.5) * log(small) + small - half_log_of_two_pi);
 }
 /// Counts as numbers of the type of a parameter.
 template <class K, class P>
@@ -53,15 +70,17 @@ struct log_normal : density<log_normal> {
   }
 };
 struct cauchy : density<cauchy> {
-  static constexpr auto compose(const auto& x, const auto& location, const auto& scale) { return -log1p(square((x - location) / scale)) - log(scale) - log_of_pi; }
+  static constexpr auto compose(const auto& x, const auto& location, const auto& scale) { return -log_of_one_and_square((x - location) / scale) - log(scale) - log_of_pi; }
 };
 struct laplace : density<laplace> {
   static constexpr auto compose(const auto& x, const auto& location, const auto& scale) { return -abs((x - location) / scale) - log(2.0 * scale); }
 };
 struct student_t : density<student_t> {
   static constexpr auto compose(const auto& x, const auto& freedom, const auto& location, const auto& scale) {
-    const auto half = 0.5 * (freedom + 1.0);
-    return lgamma(half) - lgamma(0.5 * freedom) - 0.5 * (log(freedom) + log_of_pi) - log(scale) - half * log1p(square((x - location) / scale) / freedom);
+    // lgamma(half + 1/2) - lgamma(half) - log(2 half) / 2, without the difference of large numbers
+    const auto half = 0.5 * freedom;
+    const auto of_gamma = half * log1p(0.5 / half) - 0.5 + stirling_rest(half + 0.5) - stirling_rest(half) - half_log_of_two_pi;
+    return of_gamma - log(scale) - (half + 0.5) * log_of_one_and_square((x - location) / (scale * sqrt(freedom)));
   }
 };
 struct exponential : density<exponential> {
@@ -82,7 +101,7 @@ struct inverse_gamma : density<inverse_gamma> {
 struct beta : density<beta> {
   static constexpr auto compose(const auto& x, const auto& a, const auto& b) {
     return supported(x >= 0.0 && x <= 1.0, x, 0.5, [&](const auto& y) {
-      return times_log(a - 1.0, y) + times_log(b - 1.0, 1.0 - y) + lgamma(a + b) - lgamma(a) - lgamma(b);
+      return times_log(a - 1.0, y) + times_log_of_rest(b - 1.0, y) + lgamma(a + b) - lgamma(a) - lgamma(b);
     });
   }
 };
@@ -95,16 +114,22 @@ struct binomial : density<binomial> {
   static constexpr auto compose(const auto& k, const auto& trials, const auto& p) {
     const auto all = counted(trials, p), count = counted(k, p);
     return supported(count >= 0.0 && count <= all, count, 0, [&](const auto& n) {
-      return lgamma(all + 1.0) - lgamma(n + 1.0) - lgamma(all - n + 1.0) + times_log(n, p) + times_log(all - n, 1.0 - p);
+      return lgamma(all + 1.0) - lgamma(n + 1.0) - lgamma(all - n + 1.0) + times_log(n, p) + times_log_of_rest(all - n, p);
     });
   }
 };
 struct bernoulli_logit : density<bernoulli_logit> {
-  static constexpr auto compose(const auto& y, const auto& logit) { return counted(y, logit) * logit - softplus(logit); }
+  static constexpr auto compose(const auto& y, const auto& logit) {
+    const auto share = counted(y, logit);
+    return -share * softplus(-logit) - (1.0 - share) * softplus(logit);
+  }
 };
 
 struct dirichlet : density<dirichlet> {
-  static constexpr auto compose(const auto& x, const auto& a) { return sum(times_log(a - 1.0, x) - lgamma(a), axis<-1>) + lgamma(sum(a + 0.0 * x, axis<-1>)); }
+  static constexpr auto compose(const auto& x, const auto& a) {
+    const auto each = supported(x >= 0.0, x, 1, [&](const auto& y) { return times_log(a - 1.0, y); });
+    return sum(each - lgamma(a), axis<-1>) + lgamma(sum(a + 0.0 * x, axis<-1>));
+  }
 };
 struct categorical_logit : ops::rounds_once {
   static constexpr const char* name = "log_density";
