@@ -260,6 +260,8 @@ using tenure::causal;
 using tenure::cross;
 using tenure::dot;
 using tenure::kron;
+using tenure::einsum;
+using tenure::einsum_text;
 using tenure::linear;
 using tenure::matmul;
 using tenure::matrix_norm;
