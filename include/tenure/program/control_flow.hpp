@@ -59,7 +59,9 @@ void run_scan(const Machine& machine, const bound_step& s, void* const* pointer,
         for (int i = 0; i < stacked; ++i) part.result[i] = static_cast<char*>(part.result[i]) + step[scanned + i];
       }
     };
-    if (machine.template divide<body>(trip_count, run_some)) return;
+    bool are_read = true;  // the iterations share the memory of a result that nothing reads
+    for (int i = 0; i < stacked; ++i) are_read = are_read && given[carries + i] != nullptr;
+    if (are_read && machine.template divide<body>(trip_count, run_some)) return;
   }
   const bool is_odd = trip_count % 2 != 0;
   carries_of<decltype(call), carries, in_registers> carried(call, [&](int i, int k) { return memory.place(i, is_odd ? k : 1 - k, given, scratch); });
