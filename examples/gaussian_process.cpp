@@ -31,13 +31,15 @@ constexpr auto factor = [](auto x, auto p) { return tn::cholesky(covariance(x, x
 
 // -log p(y | x, p) = y^T K^-1 y / 2 + log det(K) / 2 + n log(2 pi) / 2.
 constexpr auto misfit = [](auto p, auto x, auto y) {
-  const auto l = factor(x, p), z = tn::solve_triangular(l, y, tn::lower);
+  const auto l = factor(x, p);
+  const auto z = tn::solve_triangular(l, y, tn::lower);
   return 0.5 * sum(square(z)) + sum(log(diagonal(l))) + 0.5 * observations * log_of_two_pi;
 };
 
 // The mean and the standard deviation of the function at other places.
 constexpr auto predict = tn::compile([](auto at, auto p, auto x, auto y) {
-  const auto l = factor(x, p), between = covariance(x, at, p), whitened = tn::solve_triangular(l, between, tn::lower);
+  const auto l = factor(x, p);
+  const auto between = covariance(x, at, p), whitened = tn::solve_triangular(l, between, tn::lower);
   const auto mean = matmul(transpose(whitened), tn::solve_triangular(l, y, tn::lower));
   return std::tuple{mean, sqrt(maximum(exp(2.0 * p(0)) - sum(square(whitened), tn::axis<0>), 0.0))};
 });

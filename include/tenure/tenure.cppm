@@ -152,6 +152,7 @@ using tenure::hardtanh;
 using tenure::hypot;
 using tenure::leaky_relu;
 using tenure::lgamma;
+using tenure::lbeta;
 using tenure::log;
 using tenure::log10;
 using tenure::log1mexp;

@@ -67,6 +67,26 @@ TEST_CASE("log densities have the values of SciPy") {
   for (int i = 0; i < 3; ++i) CHECK(of_rows(i) == Approx(-0.091096741591744301).epsilon(1e-13));
 }
 
+TEST_CASE("lbeta has the values of mpmath, and its derivatives are differences of digamma") {
+  constexpr double wanted[][3] = {{0.5, 0.5, 1.1447298858494001741}, {1, 1, 0}, {2.5, 1.7, -1.8596804638947364649}, {1e-10, 3, 23.025850929790456804}, {1e-300, 1, 690.77552789821370518},
+                                  {20, 30, -33.968820791977382963}, {1e6, 1e6, -1386300.0033629211163}, {1, 1e15, -34.53877639491068526}, {1e15, 2.5, -86.062258116803795866},
+                                  {1e8, 1e-3, 6.8887582046448962958}};
+  constexpr auto of = tn::compile([](auto a, auto b) { return tn::lbeta(a, b); });
+  for (const auto& [a, b, y] : wanted) {
+    CAPTURE(a, b);
+    CHECK(of(a, b).item() == Approx(y).epsilon(1e-14).margin(2e-15));
+    CHECK(of(b, a).item() == Approx(y).epsilon(1e-14).margin(2e-15));
+    if (a > 1e-30) CHECK(static_cast<double>(of(static_cast<float>(a), static_cast<float>(b)).item()) == Approx(y).epsilon(2e-6).margin(1e-6));
+    if (a > 1e7 || b > 1e7 || a < 1e-20) continue;
+    const auto [by_a, by_b] = tn::grad<0, 1>([](auto a, auto b) { return tn::lbeta(a, b); })(a, b);
+    const number both(a + b), only_a(a), only_b(b);
+    CHECK(by_a.item() == Approx(tn::eval(digamma(only_a) - digamma(both)).item()).epsilon(1e-9).margin(1e-14));
+    CHECK(by_b.item() == Approx(tn::eval(digamma(only_b) - digamma(both)).item()).epsilon(1e-9).margin(1e-14));
+  }
+  CHECK(number(density::binomial(number(5e5), 1e6, 0.5)).item() == Approx(-7.1335468816268644844).epsilon(1e-9));
+  CHECK(tn::tensor<float, tn::shape<>>(density::beta(tn::tensor<float, tn::shape<>>(0.5f), 1e6f, 1e6f)).item() == Approx(7.03).margin(0.3));
+}
+
 TEST_CASE("the multivariate normal density: one factor for all rows, one for each, and a vector") {
   const tn::tensor<double, tn::shape<3, 3>> rows{{0.3, 0.9, 2.7}, {0, 0, 0}, {-1, 2, -3}}, l{{1.2, 7, 7}, {0.3, 0.8, 7}, {-0.4, 0.5, 1.5}};
   const three mean{0.1, -0.2, 0.3};

@@ -13,11 +13,14 @@ constexpr double pi = 3.14159265358979323846;
 
 constexpr auto rotation = tn::compile([](auto v) { return std::tuple{tn::so3_exp(v), tn::matrix_exp(tn::skew(v))}; });
 constexpr auto motion = tn::compile([](auto t) {
-  const auto w = tn::skew(t.at(tn::range<3, 6>())), v = tn::unsqueeze<1>(t.at(tn::range<0, 3>()));
+  const auto w = tn::skew(t.at(tn::range<3, 6>()));
+  const auto v = tn::unsqueeze<1>(t.at(tn::range<0, 3>()));
   return std::tuple{tn::se3_exp(t), tn::matrix_exp(tn::vstack(tn::hstack(w, v), tn::zeros_like(tn::transpose<0, 1>(tn::vstack(v, v.at(tn::range<0, 1>(), tn::all))))))};
 });
 constexpr auto round_trips = tn::compile([](auto v, auto t) {
-  const auto m = tn::so3_exp(v), q = tn::quat_exp(v), all = tn::se3_exp(t);
+  const auto m = tn::so3_exp(v);
+  const auto q = tn::quat_exp(v);
+  const auto all = tn::se3_exp(t);
   return std::tuple{tn::so3_log(m), tn::quat_log(q), tn::se3_log(all), tn::quat_to_matrix(q), m};
 });
 

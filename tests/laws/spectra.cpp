@@ -176,6 +176,45 @@ TEST_CASE("eigh, svd: equal values have the right derivatives of what does not d
   for (int e = 0; e < 4; ++e) CHECK(nuclear.data()[e] == Approx(e % 3 == 0 ? 1 : 0).margin(1e-15));
 }
 
+TEST_CASE("eigh, svd: values that are equal up to rounding count as equal in derivatives") {
+  constexpr auto projection = [](auto x) {
+    const auto [w, v] = tn::eigh(x);
+    const auto both = v.at(tn::all, tn::range<0, 2>());
+    return tn::sum(tn::sin(tn::matmul(both, tn::transpose<0, 1>(both)) * 2.0));
+  };
+  constexpr auto orthogonal_factor = [](auto x) {
+    const auto [u, s, vt] = tn::svd(x);
+    return tn::sum(tn::sin(tn::matmul(u, vt)));
+  };
+  constexpr auto of_projection = tn::compile(projection);
+  constexpr auto of_factor = tn::compile(orthogonal_factor);
+  constexpr auto slope_of_projection = tn::grad<0>(projection);
+  constexpr auto slope_of_factor = tn::grad<0>(orthogonal_factor);
+  const real<3, 3> v{{0.1, 0.2, 0.3}, {0.2, -0.4, 0.5}, {0.3, 0.5, 0.6}};
+  const double h = 1e-5;
+  for (const double scale : {1.0, 1e-150, 1e150})
+    for (int turn = 0; turn < 12; ++turn) {
+      CAPTURE(scale, turn);
+      // 1 + 3 q q^T for a unit vector q has the values 1, 1 and 4, and none of its vectors is an axis.
+      const double q[3] = {std::cos(0.3 + turn) * std::cos(0.7 * turn), std::sin(0.3 + turn) * std::cos(0.7 * turn), std::sin(0.7 * turn)};
+      real<3, 3> a;
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) tn::as_span(a)[static_cast<std::size_t>(3 * i + j)] = scale * ((i == j ? 1 : 0) + 3 * q[i] * q[j]);
+      const real<3, 3> up = a + scale * h * v, down = a - scale * h * v;
+      const auto along = [&](const real<3, 3>& g) {
+        double sum = 0;
+        for (int e = 0; e < 9; ++e) sum += g.data()[e] * scale * v.data()[e];
+        return sum;
+      };
+      const double of_vectors = (of_projection(up).item() - of_projection(down).item()) / (2 * h);
+      const double of_both = (of_factor(up).item() - of_factor(down).item()) / (2 * h);
+      CHECK(along(slope_of_projection(a)) == Approx(of_vectors).margin(1e-7));
+      CHECK(std::get<1>(tn::jvp(projection)(a, real<3, 3>(scale * v))).item() == Approx(of_vectors).margin(1e-7));
+      CHECK(along(slope_of_factor(a)) == Approx(of_both).margin(1e-7));
+      CHECK(std::get<1>(tn::jvp(orthogonal_factor)(a, real<3, 3>(scale * v))).item() == Approx(of_both).margin(1e-7));
+    }
+}
+
 TEST_CASE("eigh, svd: extreme matrices") {
   for (const std::int64_t n : {1, 2, 3, 5}) {
     CAPTURE(n);

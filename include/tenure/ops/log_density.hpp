@@ -58,6 +58,22 @@ constexpr auto counted(const K& k, const P&) {
 /// f(x) where the density is not 0, else -inf. Elsewhere f computes with `harmless`, so no NaN flows into the gradient.
 constexpr auto supported(const auto& is_inside, const auto& x, double harmless, auto f) { return where(is_inside, f(where(is_inside, x, harmless)), minus_infinity); }
 
+/// log(x / (x + y)), to all digits where it is near 0.
+constexpr auto log_of_share(const auto& x, const auto& y) {
+  const auto is_most = x > y;
+  const auto sum = x + y;
+  return where(is_most, log1p(-(where(is_most, y, 0.0) / sum)), log(where(is_most, 1.0, x) / where(is_most, 1.0, sum)));
+}
+/// lgamma(a) + lgamma(b) - lgamma(a + b), without the difference of large numbers.
+struct lbeta : ops::composed<lbeta>, ops::rounds_once {
+  static constexpr const char* name = "lbeta";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: lbeta: the extents differ and neither of them is 1"); }
+  static constexpr auto compose(const auto& a, const auto& b) {
+    return a * log_of_share(a, b) + b * log_of_share(b, a) - 0.5 * (log(a) + log_of_share(b, a)) + half_log_of_two_pi + stirling_rest(a) + stirling_rest(b) - stirling_rest(a + b);
+  }
+};
+
 struct normal : density<normal> {
   static constexpr auto compose(const auto& x, const auto& mean, const auto& deviation) { return -0.5 * square((x - mean) / deviation) - log(deviation) - half_log_of_two_pi; }
 };
@@ -101,7 +117,7 @@ struct inverse_gamma : density<inverse_gamma> {
 struct beta : density<beta> {
   static constexpr auto compose(const auto& x, const auto& a, const auto& b) {
     return supported(x >= 0.0 && x <= 1.0, x, 0.5, [&](const auto& y) {
-      return times_log(a - 1.0, y) + times_log_of_rest(b - 1.0, y) + lgamma(a + b) - lgamma(a) - lgamma(b);
+      return times_log(a - 1.0, y) + times_log_of_rest(b - 1.0, y) - lbeta::compose(a, b);
     });
   }
 };
@@ -112,9 +128,10 @@ struct poisson : density<poisson> {
 };
 struct binomial : density<binomial> {
   static constexpr auto compose(const auto& k, const auto& trials, const auto& p) {
-    const auto all = counted(trials, p), count = counted(k, p);
+    const auto all = counted(trials, p);
+    const auto count = counted(k, p);
     return supported(count >= 0.0 && count <= all, count, 0, [&](const auto& n) {
-      return lgamma(all + 1.0) - lgamma(n + 1.0) - lgamma(all - n + 1.0) + times_log(n, p) + times_log_of_rest(all - n, p);
+      return -log(all + 1.0) - lbeta::compose(n + 1.0, all - n + 1.0) + times_log(n, p) + times_log_of_rest(all - n, p);
     });
   }
 };
@@ -164,6 +181,14 @@ struct multivariate_normal : ops::rounds_once {
 };
 
 }  // namespace tenure::densities
+
+namespace TENURE_NAMESPACE {
+
+/// The logarithm of the beta function of positive a and b, lgamma(a) + lgamma(b) - lgamma(a + b): to some units in the last place of the result also where the
+/// three are large. Shapes broadcast; all partial derivatives.
+template <class A, class B> requires some_operand<A, B> constexpr auto lbeta(const A& a, const B& b) { return apply<densities::lbeta>(a, b); }
+
+}  // namespace tenure
 
 namespace TENURE_NAMESPACE::log_density {
 

@@ -171,8 +171,9 @@ namespace TENURE_NAMESPACE {
 /// The eigenvalues w and the vectors v of symmetric matrices a, (..., n, n): auto [w, v] = tn::eigh(a). w is (..., n) and ascends; the columns of v, (..., n, n),
 /// are orthonormal, and a v = v diag(w). Of each vector the largest component is positive; of components that are equal up to rounding the first counts.
 /// Only the lower triangle of a is read, and the gradient is symmetric, as that of cholesky. A matrix with inf or NaN gives NaN. The derivatives of w are right
-/// also where eigenvalues are equal. Those of v take vectors of one eigenvalue as fixed to each other there, so the derivative of a function that does not depend
-/// on their choice, such as a projection onto all of them, is right; JAX and PyTorch give NaN. a has a floating element type.
+/// also where eigenvalues are equal. Those of v take vectors of one eigenvalue as fixed to each other there. Eigenvalues are equal if rounding can
+/// explain their difference. So the first derivative of a projection onto all vectors of an eigenvalue is right, where JAX and PyTorch give NaN. Between equal
+/// eigenvalues v diag(h(w)) v^T lacks the part with h', and all second derivatives lack a part. a has a floating element type.
 /// Source: Jacobi's rotations; Golub and Van Loan, Matrix Computations, 8.5. Cost: about 40 n^3 operations a matrix.
 template <operand A> constexpr auto eigh(const A& a) { return std::tuple{apply<ops::of_symmetric<ops::nodes::eigh, 0>>(a), apply<ops::of_symmetric<ops::nodes::eigh, 1>>(a)}; }
 

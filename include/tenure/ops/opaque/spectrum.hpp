@@ -50,12 +50,16 @@ TENURE_KERNEL_INLINE V sign_of_column(const V* x, std::int64_t rows, std::int64_
   return math::choose(largest < zero, zero - one, one);
 }
 
-/// 1 / (x_j - x_i) for each pair (i, j), 0 where both are equal. x has the diagonal along its last axis, and the result is a matrix like `matrix`.
+/// 1 / (x_j - x_i) for each pair (i, j), 0 where both are equal up to the rounding of the largest, which then decides the sign and the size of the difference.
+/// x has the diagonal along its last axis, and the result is a matrix like `matrix`.
 constexpr value inverse_differences(value x, value matrix) {
   const int rank = matrix.shape().rank;
   const value column = stretched_like(x, matrix, std::int64_t{1} << (rank - 2)), row = stretched_like(x, matrix, std::int64_t{1} << (rank - 1));
-  const value difference = column - row, is_equal = pointwise_value<equal>(column, row);
-  return pointwise_value<where>(is_equal, difference.like(0), difference.like(1) / pointwise_value<where>(is_equal, difference.like(1), difference));
+  const double unit = x.type() == dtype::float64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  const value rounding = reduced(pointwise_value<abs>(x * (4 * unit)), std::int64_t{1} << (x.shape().rank - 1), ir::reduction::sum);
+  const value difference = column - row;
+  const value is_apart = pointwise_value<less>(stretched_like(rounding, matrix, std::int64_t{3} << (rank - 2)), pointwise_value<abs>(difference));
+  return pointwise_value<where>(is_apart, difference.like(1) / pointwise_value<where>(is_apart, difference, difference.like(1)), difference.like(0));
 }
 /// A diagonal matrix like `matrix`, and the diagonal of a matrix.
 constexpr value diagonal_like(value x, value matrix) { return on_diagonal(stretched_like(x, matrix, std::int64_t{1} << (matrix.shape().rank - 1))); }

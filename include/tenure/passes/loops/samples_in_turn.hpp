@@ -47,6 +47,15 @@ class samples_in_turn {
     return work > most_ && regions_.gains(region) && 2 * regions_.gain_of_region(region) >= work;
   }
 
+  /// Calls f(node, whether all samples share it) for the nodes that a node reads. A product with a shared matrix reads the rows below its reshape.
+  /// The type is `auto`, because clang 14 then instantiates the function where it is called, and a constant evaluation finds it.
+  template <class F>
+  constexpr auto for_each_read(node_id id, const F& f) const {
+    const ir::node& n = g_[id];
+    if (const auto p = regions_.shared_product_of(id); is_inside_[id] && p.rows != none) return f(p.rows, false), f(p.matrix, true);
+    for (int k = 0; k < n.arity; ++k) f(n.in[k], n.op == ir::opcode::broadcast && is_inside_[id] && regions_.sample_axis(n) < 0);
+  }
+
   /// Marks the nodes of the region and those that need it. A loop is possible if the region needs none of the latter.
   constexpr bool is_closed(int region) {
     for (node_id id = 0; id < g_.count; ++id) {
@@ -58,14 +67,6 @@ class samples_in_turn {
       if (is_inside_[id] && is_after_[id]) return false;
     }
     return true;
-  }
-
-  /// Calls f(node, whether all samples share it) for the nodes that a node reads. A product with a shared matrix reads the rows below its reshape.
-  template <class F>
-  constexpr void for_each_read(node_id id, const F& f) const {
-    const ir::node& n = g_[id];
-    if (const auto p = regions_.shared_product_of(id); is_inside_[id] && p.rows != none) return f(p.rows, false), f(p.matrix, true);
-    for (int k = 0; k < n.arity; ++k) f(n.in[k], n.op == ir::opcode::broadcast && is_inside_[id] && regions_.sample_axis(n) < 0);
   }
 
   constexpr void add_loop(ir::builder& out, id_list& renamed) const {
