@@ -55,7 +55,7 @@ TENURE_KERNEL_INLINE V sign_of_column(const V* x, std::int64_t rows, std::int64_
 constexpr value inverse_differences(value x, value matrix) {
   const int rank = matrix.shape().rank;
   const value column = stretched_like(x, matrix, std::int64_t{1} << (rank - 2)), row = stretched_like(x, matrix, std::int64_t{1} << (rank - 1));
-  const double unit = x.type() == dtype::float64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  const double unit = x.type() == dtype::float64 ? std::numeric_limits<double>::epsilon() : static_cast<double>(std::numeric_limits<float>::epsilon());
   const value rounding = reduced(pointwise_value<abs>(x * (4 * unit)), std::int64_t{1} << (x.shape().rank - 1), ir::reduction::sum);
   const value difference = column - row;
   const value is_apart = pointwise_value<less>(stretched_like(rounding, matrix, std::int64_t{3} << (rank - 2)), pointwise_value<abs>(difference));
