@@ -216,7 +216,7 @@ struct einsum : rounds_once {
     return p;
   }
 
-  /// The product of what the operands before k gave with operand k.
+  /// Multiplies p, the product of the operands before k, by q, which is operand k.
   static constexpr part product(const part& p, const part& q, int k) {
     axis_letters batch, summed, of_p, of_q, result;
     for (int a = 0; a < p.letters.rank; ++a) {

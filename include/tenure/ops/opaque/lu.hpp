@@ -22,7 +22,8 @@ struct lu : sample_operation<lu, 1, 3> {
   static constexpr signature takes = "(n,m)->(n,n),(n,k),(k,m) k=min(n,m)";
   static constexpr bool overwrites(int) { return true; }
 
-  /// Row c is exchanged with the first row that has the largest number of column c, as LAPACK does, so p is that of LAPACK. A column of zeros is left as it is.
+  /// Step c exchanges row c with the row that has the largest number in column c; of equal ones the first counts. LAPACK does the
+  /// same, so p is that of LAPACK. A column of zeros stays as it is.
   template <class V>
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
     using number = typename V::number;
@@ -173,7 +174,7 @@ struct lu : rounds_once {
 namespace TENURE_NAMESPACE {
 
 /// The factors of a, (..., n, m), for each index of the batch: auto [p, l, u] = tn::lu(a), with p l u = a. With k = min(n, m), p is a permutation, (..., n, n),
-/// l is (..., n, k), lower triangular with ones on its diagonal, and u is (..., k, m), upper triangular. p is that of LAPACK, and its derivative is 0. A
+/// l is (..., n, k), lower triangular with ones on its diagonal, and u is (..., k, m), upper triangular. p is that of LAPACK, and the derivative of p is 0. A
 /// singular matrix has factors too; where one of the first k pivots is 0, the derivatives are inf or NaN. a has a floating element type.
 /// A compiled function computes the factors at once. Outside of one, they are three expressions, and each computes the factors.
 /// Source: elimination with partial pivoting; Golub and Van Loan, Matrix Computations, 3.4. Cost: 2/3 n^3 operations a square matrix.

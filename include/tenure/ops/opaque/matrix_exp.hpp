@@ -36,7 +36,7 @@ struct matrix_exp : sample_operation<matrix_exp, 1> {
       norm = V(math::max(norm.value, sum.value));
     }
     V scale = one, squares = zero;
-    for (int k = 0; k < most_squares && math::any(norm > one) && !math::any(norm - norm < zero); ++k) {
+    for (int k = 0; k < most_squares && math::any(norm > one); ++k) {
       const auto is_large = norm > one;
       norm = math::choose(is_large, norm * half, norm), scale = math::choose(is_large, scale * half, scale), squares = math::choose(is_large, squares + one, squares);
       if (!math::any(norm * half < norm)) break;  // only inf is left
