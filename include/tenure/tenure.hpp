@@ -100,6 +100,8 @@
 #include <tenure/transform/gradient.hpp>
 #include <tenure/transform/init.hpp>
 #include <tenure/transform/jacobian.hpp>
+#include <tenure/transform/krylov.hpp>
+#include <tenure/transform/linear_solve.hpp>
 #include <tenure/transform/model.hpp>
 #include <tenure/transform/root.hpp>
 #include <tenure/transform/tree_map.hpp>

@@ -33,7 +33,7 @@ bool has_rules(std::uint64_t seed) { return seed % 2 == 1; }
 /// A quarter of the graphs contain a certain pair, each in its iteration. Functions of C++ stand anywhere.
 constexpr part outer_parts[] = {part::scan, part::while_loop, part::cond, part::custom_jvp, part::custom_vjp, part::checkpoint, part::batch,
                                 part::derivative};
-constexpr part inner_parts[] = {part::scan, part::while_loop, part::cond, part::custom_jvp, part::custom_vjp, part::checkpoint,
+constexpr part inner_parts[] = {part::scan, part::while_loop, part::cond, part::custom_jvp, part::custom_vjp, part::checkpoint, part::linear_solve,
                                 part::update, part::solve, part::batch, part::derivative};
 constexpr part parts_of_pulls[] = {part::scan, part::while_loop, part::reverse_while, part::cond, part::custom_jvp, part::checkpoint,
                                    part::update};

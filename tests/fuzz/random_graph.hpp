@@ -44,8 +44,8 @@ struct options {
 };
 
 /// What a random graph can contain. Those after solve leave no node of their own: they are counted when they are made.
-enum class part { scan, while_loop, reverse_while, cond, custom_jvp, custom_vjp, checkpoint, external, update, solve, batch, derivative };
-constexpr int parts = 12;
+enum class part { scan, while_loop, reverse_while, cond, custom_jvp, custom_vjp, checkpoint, linear_solve, external, update, solve, batch, derivative };
+constexpr int parts = 13;
 /// The last two are made by rule_generator.
 enum class seldom { index_add, fmax, triangle, class_losses, gradient, hessian };
 constexpr int seldom_made = 6;

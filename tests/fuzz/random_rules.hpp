@@ -13,7 +13,7 @@ namespace fuzz {
 
 namespace passes = tenure::passes;
 
-constexpr const char* name_of_part[parts] = {"scan", "while_loop", "reverse_while", "cond", "custom_jvp", "custom_vjp", "checkpoint", "external", "update", "solve", "batch", "derivative"};
+constexpr const char* name_of_part[parts] = {"scan", "while_loop", "reverse_while", "cond", "custom_jvp", "custom_vjp", "checkpoint", "linear_solve", "external", "update", "solve", "batch", "derivative"};
 
 constexpr bool has_body(part p) { return p != part::external && p != part::update && p != part::solve; }
 
@@ -44,7 +44,8 @@ struct census {
 
   /// Notes what the outputs of a graph need, in a body of `outer`, or of none for -1.
   static void look(const ir::graph_view& g, int outer, made_parts& found) {
-    static constexpr part of_kind[] = {part::scan, part::while_loop, part::reverse_while, part::cond, part::external, part::custom_jvp, part::custom_vjp, part::checkpoint};
+    static constexpr part of_kind[] = {part::scan, part::while_loop, part::reverse_while, part::cond, part::external, part::custom_jvp, part::custom_vjp, part::checkpoint,
+                                       part::linear_solve};
     std::vector<char> live(static_cast<std::size_t>(g.count));
     for (int i = 0; i < g.output_count; ++i) live[static_cast<std::size_t>(g.outputs[i])] = 1;
     ir::mark_needed(g.nodes, g.count, live.data());
@@ -156,7 +157,7 @@ class rule_generator : public generator {
     switch (dice_.below(6)) {
       case 0: return checkpoint();
       case 1: return o_.no_forward && dice_.chance(0.7) ? custom_vjp() : custom_jvp();
-      case 2: return dice_.chance(0.4) ? external() : dice_.chance(0.5) ? implicit() : custom_jvp_of_results();
+      case 2: return dice_.chance(0.4) ? external() : dice_.chance(0.4) ? implicit() : dice_.chance(0.5) ? linear_system() : custom_jvp_of_results();
       case 3: return solve();
       case 4: return batch_of_slices();
       default: return derivative();
@@ -167,6 +168,7 @@ class rule_generator : public generator {
     if (p == part::checkpoint) checkpoint();
     else if (p == part::custom_jvp) custom_jvp();
     else if (p == part::custom_vjp && o_.no_forward) custom_vjp();
+    else if (p == part::linear_solve) linear_system();
     else if (p == part::external) external();
     else if (p == part::solve) solve();
     else if (p == part::batch) batch_of_slices();
@@ -248,6 +250,48 @@ class rule_generator : public generator {
     loop.bodies[0] = g.outline(first, inputs, outputs, operands);
     loop.captures[0] = operands.size() - 1;
     add_with_rule_of_result({g, g.result(g.add_control_flow(loop, operands), 0)}, x, [&](const value& at, const value&) { return at.like(1) / slope(at); });
+  }
+
+  /// x with (2 + a^2) x + a sum(x) / 1000 = sin(a), or without the sum, when the matrix is symmetric. Iterations which no derivative goes through find
+  /// it, as linear_solve computes it. a is an argument of the system or a capture.
+  void linear_system() {
+    ir::builder& g = graph();
+    const entry e = recent();
+    if (!may_carry(e) || !tenure::is_floating(e.x.type())) return;
+    const value a = squashed(e.x), b = apply<ops::sin>(a);
+    const bool symmetric = dice_.chance(0.5), captured = dice_.chance(0.4);
+    const auto total = [](const value& x) { return ops::broadcast_to(ops::reduced(x, ops::all_axes(x.shape().rank), ir::reduction::sum), x.node().shape) * 0.001; };
+    const auto diagonal = [](const value& d) { return d.like(2) + d * d; };
+    const auto beside = [&](const value& d, const value& u, bool transposed) { return transposed ? total(d * u) : d * total(u); };
+    const auto applied = [&](const value& d, const value& u) { return symmetric ? diagonal(d) * u : diagonal(d) * u + beside(d, u, false); };
+    const auto solved = [&](const value& d, const value& rhs, bool transposed) {
+      if (symmetric) return rhs / diagonal(d);
+      ir::control_flow loop{.what = ir::control_flow::kind::scan, .carries = 1, .length = 25};
+      ids operands, outputs;
+      operands.push_back(rhs.id);
+      const ir::node_id first = g.count();
+      const ids inputs = inputs_like(with({}, operands));
+      outputs.push_back(((rhs - beside(d, value(g, inputs[0]), transposed)) / diagonal(d)).id);
+      loop.bodies[0] = g.outline(first, inputs, outputs, operands);
+      loop.captures[0] = operands.size() - 1;
+      return value(g, g.result(g.add_control_flow(loop, operands), 0));
+    };
+    ir::control_flow c{.what = ir::control_flow::kind::linear_solve, .is_symmetric = symmetric, .carries = 1, .scanned = captured ? 1 : 2};
+    ids operands, outputs, like;
+    operands.push_back(ops::stopped(solved(ops::stopped(a), ops::stopped(b), false)).id);
+    operands.push_back(b.id);
+    if (!captured) operands.push_back(a.id);
+    const ir::node_id first = g.count();
+    for (int i = 0; i < (symmetric ? 2 : 3); ++i) like.push_back(b.id);
+    if (!captured) like.push_back(a.id);
+    const ids inputs = inputs_like(like);
+    const value d = captured ? a : value(g, inputs[inputs.size() - 1]);
+    outputs.push_back(applied(d, value(g, inputs[0])).id);
+    outputs.push_back(solved(d, value(g, inputs[1]), false).id);
+    if (!symmetric) outputs.push_back(solved(d, value(g, inputs[2]), true).id);
+    c.bodies[0] = g.outline(first, inputs, outputs, operands);
+    c.captures[0] = operands.size() - c.own_operands();
+    add_results(g.add_control_flow(c, operands), {1});
   }
 
   template <class T, int Rank>

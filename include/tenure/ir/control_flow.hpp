@@ -65,14 +65,17 @@ struct port_list {
 ///   custom_jvp: the rule takes the arguments and their tangents, and returns the tangents of the values.
 ///   custom_vjp: `backward` takes the residuals and the cotangents of the values, and returns the cotangents of the arguments.
 ///   checkpoint: the body computes the values and the residuals again.
+///   linear_solve: the values x solve A x = b. The body takes u, b and, if A is not symmetric, w, and then what A and the solver read. It returns A u, the
+///               solution for b, and that of the transposed system for w. A derivative inlines the body for one of them and leaves the others unread.
 struct control_flow {
-  enum class kind : std::uint8_t { scan, while_loop, reverse_while, cond, external, custom_jvp, custom_vjp, checkpoint } what = kind::scan;
+  enum class kind : std::uint8_t { scan, while_loop, reverse_while, cond, external, custom_jvp, custom_vjp, checkpoint, linear_solve } what = kind::scan;
   bool reverse = false;  // scan: from the last iteration to the first
   bool counts = false;   // scan: the body takes the number of the iteration, an int64
   bool counts_iterations = false;  // while_loop: one more result after the carries is the number of iterations, an int64
   bool of_results = false;  // custom_jvp: the first arguments are the results themselves, so derivatives of the rule go through the rule again;
                             // custom_vjp: the last residuals are the results themselves
   bool is_taken = false;  // custom_vjp: reverse mode used the rule. Now the results are the values by forward, and these have ordinary derivatives
+  bool is_symmetric = false, is_transposed = false;  // linear_solve: of A; whether the values solve the transposed system
   int carries = 0, scanned = 0;  // in a custom derivative: the number of values and of arguments
   int residuals = 0;                  // in a custom derivative: the number of values for the backward pass
   int captures[2] = {0, 0};  // the number of captures of each body
@@ -132,6 +135,14 @@ struct control_flow {
                  {.what = type::capture, .count = captures[0], .operand = own, .input = {residuals, -1}},
                  {.what = type::tangent, .count = scanned, .operand = arguments, .output = {0, -1}}},
                 7};
+      case kind::linear_solve:
+        return {{{.count = carries, .operand = 0, .result = 0},
+                 {.what = type::tangent, .count = carries, .operand = 0, .input = {0, -1}, .output = {0, -1}},
+                 {.what = type::tangent, .count = carries, .operand = arguments, .input = {carries, -1}, .output = {carries, -1}},
+                 {.what = type::tangent, .count = is_symmetric ? 0 : carries, .operand = arguments, .input = {2 * carries, -1}, .output = {2 * carries, -1}},
+                 {.count = scanned - carries, .operand = arguments + carries, .input = {right_sides() + carries, -1}},
+                 {.what = type::capture, .count = captures[0], .operand = own, .input = {right_sides() + scanned, -1}}},
+                6};
       case kind::checkpoint: break;
     }
     return {{{.count = carries, .operand = 0, .output = {0, -1}, .result = 0},
@@ -141,11 +152,11 @@ struct control_flow {
   }
 
   constexpr const char* name() const {
-    constexpr const char* names[] = {"scan", "while_loop", "reverse_while", "cond", "extern_op", "custom_jvp", "custom_vjp", "checkpoint"};
+    constexpr const char* names[] = {"scan", "while_loop", "reverse_while", "cond", "extern_op", "custom_jvp", "custom_vjp", "checkpoint", "linear_solve"};
     return names[static_cast<int>(what)];
   }
   constexpr const char* name_of_body(int b) const {
-    constexpr const char* names[][2] = {{"iteration"}, {"condition", "iteration"}, {"iteration", "pull"}, {"if true", "if false"}, {""}, {"rule"}, {"rule"}, {"again"}};
+    constexpr const char* names[][2] = {{"iteration"}, {"condition", "iteration"}, {"iteration", "pull"}, {"if true", "if false"}, {""}, {"rule"}, {"rule"}, {"again"}, {"system"}};
     return names[static_cast<int>(what)][b];
   }
   /// The body of an external function is not printed, because it only states types and shapes.
@@ -180,6 +191,10 @@ struct control_flow {
   constexpr bool runs_bodies() const { return what < kind::external; }
   constexpr bool is_custom_derivative() const { return what >= kind::custom_jvp; }
   constexpr int first_argument() const { return what == kind::custom_vjp ? 2 * carries : carries; }
+  /// The end of the operands to which the rule of a custom derivative gives cotangents. A system depends on what its functions capture, too.
+  constexpr int end_of_arguments() const { return what == kind::linear_solve ? operands() : first_argument() + scanned; }
+  /// linear_solve: the number of inputs of the body that are right-hand sides.
+  constexpr int right_sides() const { return (is_symmetric ? 1 : 2) * carries; }
   /// With of_results: the operand that is the residual for result 0. The residuals for the other results follow it.
   constexpr int first_result_residual() const { return what == kind::custom_vjp && of_results ? own_operands() - carries : own_operands(); }
   /// The operand that is equal to result i of a custom derivative.

@@ -143,7 +143,7 @@ struct by_derivative {
   static constexpr mark_list custom(const ir::graph_view& g, const ir::control_flow& c, const id_list& ids, const mark_list& operands) {
     mark_list results, tangents;
     char any = is_never;
-    for (int k = c.first_argument(); k < c.first_argument() + c.scanned && !c.is_taken; ++k) any |= operands[k];
+    for (int k = c.first_argument(); k < c.end_of_arguments() && !c.is_taken; ++k) any |= operands[k];
     const bool by_rule = any && c.what == ir::control_flow::kind::custom_jvp;
     if (by_rule) tangents = of_rule(g, c, ids, operands);
     for (int i = 0, at = 0; i < c.carries; ++i) {

@@ -157,7 +157,8 @@ class batching {
     const int first_of_results = c.what == kind::custom_jvp ? c.carries : c.first_result_residual();
     for (int i = 0; c.of_results && i < c.carries; ++i) mapped[first_of_results + i] = any;
     const int first_residual = c.first_argument() + c.scanned, own = c.own_operands();
-    const auto is_value = [&](int i) { return i < c.first_argument() || (c.what == kind::checkpoint && i < own); };
+    const int first_shared = c.what == kind::linear_solve ? 2 * c.carries : c.what == kind::checkpoint ? own : c.first_argument();
+    const auto is_value = [&](int i) { return i < first_shared; };  // it has the axis of the samples if any operand has it
     const auto is_floating_at = [&](int i) { return is_floating(g_[operands[i].id].type); };
     ids all;
     for (int i = 0; i < own; ++i) all.push_back(any && (is_value(i) || mapped[i]) ? over(operands[i]) : operands[i].id);
@@ -170,6 +171,9 @@ class batching {
       for (int i = first_residual; i < own; ++i) inputs.push_back(mapped[i]);
       for (int i = 0; i < c.carries; ++i)
         if (is_floating_at(i)) inputs.push_back(any);
+    } else if (c.what == kind::linear_solve) {
+      for (int i = 0; i < c.carries + c.right_sides(); ++i) inputs.push_back(any);
+      for (int i = first_shared; i < own; ++i) inputs.push_back(mapped[i]);
     }
     writing w = start(c.bodies[0], inputs.size(), inputs);
     for (int j = own; j < operands.size(); ++j) w.given.push_back(operands[j]);

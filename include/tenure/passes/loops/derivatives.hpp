@@ -6,6 +6,7 @@
 
 #include <tenure/passes/loops/differentiate_cond.hpp>
 #include <tenure/passes/loops/differentiate_custom.hpp>
+#include <tenure/passes/loops/differentiate_linear_solve.hpp>
 #include <tenure/passes/loops/differentiate_reverse_while.hpp>
 #include <tenure/passes/loops/differentiate_scan.hpp>
 #include <tenure/passes/loops/differentiate_while.hpp>
@@ -36,14 +37,15 @@ constexpr void pull_control_flow(ir::builder& g, ir::node_id id, ir::node_id las
       if (operands[i] == operand) mark |= r.operands[i];
     accumulate_with_mark(operand, cotangent, mark);
   };
-  if (c.is_custom_derivative()) return custom_derivatives::pull(g, id, active, cotangents, results, accumulate);
   using kind = ir::control_flow::kind;
+  if (c.is_custom_derivative() && c.what != kind::linear_solve) return custom_derivatives::pull(g, id, active, cotangents, results, accumulate);
   if (!any) return;
   switch (c.what) {
     case kind::scan: return pull_scan(g, id, r, active, cotangents, accumulate);
     case kind::cond: return pull_cond(g, id, r, cotangents, accumulate);
     case kind::while_loop: return pull_while(g, id, r, cotangents, accumulate);
     case kind::reverse_while: return pull_reverse_while(g, id, r, active, cotangents, accumulate);
+    case kind::linear_solve: return linear_systems::pull(g, id, active, cotangents, accumulate);
     case kind::external: return g.refuse({ir::diagnostic::kind::reverse_extern});
     default: return;
   }
@@ -68,7 +70,9 @@ constexpr void push_control_flow(ir::builder& g, ir::node_id id, ir::node_id las
     for (int k = 0; k < results.size(); ++k) set(results[k], f.results[numbers[k]] ? tangents[numbers[k]] : ir::none, f.results[numbers[k]]);
   };
   if (c.is_custom_derivative()) {
-    custom_derivatives::push(g, id, tangent, active.data(), [&](int i, ir::node_id found) { tangents[i] = found; });
+    const auto found = [&](int i, ir::node_id of_result) { tangents[i] = of_result; };
+    if (c.what == ir::control_flow::kind::linear_solve) linear_systems::push(g, id, tangent, found);
+    else custom_derivatives::push(g, id, tangent, active.data(), found);
     return finish();
   }
   if (!c.runs_bodies()) {

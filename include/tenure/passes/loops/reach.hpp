@@ -55,7 +55,7 @@ constexpr mark_list reached_by_custom_derivative(const ir::graph_view& g, const 
   using kind = ir::control_flow::kind;
   mark_list reached(active.size(), 0), inputs, outputs;
   id_list operand_of_input;
-  const int first = c.first_argument(), end = first + c.scanned;
+  const int first = c.first_argument(), end = c.end_of_arguments();
   const bool is_checkpoint = c.what == kind::checkpoint;
   char any = is_never;
   for (int i = 0; i < c.carries; ++i) {
@@ -63,7 +63,7 @@ constexpr mark_list reached_by_custom_derivative(const ir::graph_view& g, const 
     if (!is_checkpoint) reached[c.operand_of_result(i)] = results[i];
   }
   if (!any || (!is_checkpoint && (c.is_taken || !any_of(active, first, end)))) return reached;
-  if (c.what == kind::custom_vjp) {
+  if (c.what == kind::custom_vjp || c.what == kind::linear_solve) {
     for (int i = first; i < end; ++i)
       if (active[i]) reached[i] |= any;
     return reached;
