@@ -18,11 +18,11 @@
 namespace TENURE_NAMESPACE {
 namespace optim {
 
-/// Why a minimization stopped: the gradient or the change of the value fell below its tolerance, most_iterations were done, or the line search found
-/// no lower value. In the last case only rounding is left, or the gradient is not the gradient of the function.
-enum class stop { gradient, value, iterations, search };
+/// Why a minimization stopped: the gradient or the change of the value fell below its tolerance, most_iterations were done, the search found no lower
+/// value, or (least_squares) the step fell below its tolerance. Of a search only rounding is left, or the gradient is not the gradient of the function.
+enum class stop { gradient, value, iterations, search, step };
 
-/// The result of minimize().
+/// The result of minimize() and of least_squares().
 struct minimum {
   double value = 0;          ///< f at the model
   double gradient_norm = 0;  ///< the norm of the gradient at the model
@@ -30,7 +30,7 @@ struct minimum {
   int evaluations = 0;  ///< of value and gradient
   stop why = stop::iterations;
 
-  bool converged() const { return why == stop::gradient || why == stop::value; }
+  bool converged() const { return why == stop::gradient || why == stop::value || why == stop::step; }
 };
 
 /// The options of minimize(f, lbfgs{.history = 20}): L-BFGS with a line search for the strong Wolfe conditions (Nocedal and Wright, Numerical

@@ -139,6 +139,8 @@ namespace detail {
 /// X is a tensor, an expression, a number or a traced value, and so neither a function nor an execution.
 template <class X>
 concept any_value = any_tensor<X> || expression<X> || scalar<X> || is_traced_v<std::remove_cvref_t<X>>;
+template <class X>
+concept any_execution = requires(const X& x) { x.scope(); };
 }  // namespace detail
 
 /// Compiles a function. With tracked arguments its results join the history, also for compile(grad(f)). A call of grad(f) records no history.

@@ -272,9 +272,6 @@ constexpr custom_jvp_of<F, Rule> custom_jvp_on(F f, Rule rule) { return {f, rule
 template <class F, class Forward, class Backward>
 constexpr custom_vjp_of<F, Forward, Backward> custom_vjp_on(F f, Forward forward, Backward backward) { return {f, forward, backward}; }
 
-template <class X>
-concept any_execution = requires(const X& x) { x.scope(); };
-
 }  // namespace detail
 
 /// custom_jvp(f, rule)(x...) returns f(x...). Its tangent is the second value of rule(x..., tangents of x...), which returns {y, tangent of y}.
