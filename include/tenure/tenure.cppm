@@ -251,7 +251,15 @@ using tenure::random_key;
 using tenure::fold_in;
 using tenure::split_key;
 using tenure::bernoulli;
+using tenure::categorical;
+using tenure::cauchy;
+using tenure::cauchy_like;
 using tenure::dropout;
+using tenure::exponential;
+using tenure::exponential_like;
+using tenure::laplace;
+using tenure::laplace_like;
+using tenure::log_normal;
 using tenure::normal_like;
 using tenure::uniform_like;
 
