@@ -408,6 +408,7 @@ using tenure::log_density::exponential;
 using tenure::log_density::gamma;
 using tenure::log_density::inverse_gamma;
 using tenure::log_density::laplace;
+using tenure::log_density::lkj_cholesky;
 using tenure::log_density::log_normal;
 using tenure::log_density::multivariate_normal;
 using tenure::log_density::normal;

@@ -10,6 +10,8 @@
 #include <tenure/ops/arithmetic.hpp>
 #include <tenure/ops/indexing.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>
+#include <tenure/ops/position.hpp>
+#include <tenure/ops/rearrangement.hpp>
 #include <tenure/ops/reduction.hpp>
 #include <tenure/ops/special.hpp>
 
@@ -153,6 +155,49 @@ struct categorical_logit : ops::rounds_once {
   static constexpr auto trace(const auto& k, const auto& logits) { return pick(log_softmax(logits, axis<-1>), k); }
 };
 
+struct lkj_cholesky : ops::rounds_once {
+  static constexpr const char* name = "log_density::lkj_cholesky";
+  /// With n rows, counted from 0: row i > 0 of the factor has the density c l_ii^(n - 1 - i + 2 eta - 2). The density of the matrix is that of its determinant, and
+  /// the factor of l_ii^(n - 1 - i) is the determinant of its derivative by l. The c of all rows are those of i free elements in a ball.
+  /// Source: D. Lewandowski, D. Kurowicka and H. Joe, Generating random correlation matrices based on vines and extended onion method, 2009, theorem 5.
+  template <class L, class E>
+  static constexpr auto trace(const L& l, const E& eta) {
+    using S = typename L::shape_type;
+    constexpr bool is_matrix = ops::is_square<S>;
+    static_assert(is_matrix, "tenure: log_density::lkj_cholesky: the last two axes of the Cholesky factor are not a square matrix");
+    if constexpr (!is_matrix) {
+      return l;
+    } else {
+      ir::builder& g = *l.graph;
+      const extents s = ops::value(l).shape();
+      const std::int16_t shape = g.intern(s);
+      g.unify(s[s.rank - 1], s[s.rank - 2], name, shape, shape);
+      const auto diagonal = sum(where(index_along<S::rank - 2>(l) == index_along<S::rank - 1>(l), l, 0.0), axis<-1>);
+      using rows = decltype(diagonal);
+      using number = typename rows::element_type;
+      using batch = typename std::remove_cvref_t<decltype(sum(diagonal, axis<-1>))>::shape_type;
+      using together = ops::broadcast_of<batch, typename E::shape_type>;
+      static_assert(together::exists, "tenure: log_density::lkj_cholesky: the extents of eta and those of the batch differ and neither of them is 1");
+      if constexpr (!together::exists) {
+        return l;
+      } else {
+        const auto of_row = [&] {
+          if constexpr (E::shape_type::rank == 0) return eta;
+          else return unsqueeze<E::shape_type::rank>(eta);
+        }();
+        const traced<number, tenure::shape<>> n{&g, ops::number_of_extent(g, dtype_v<number>, s[s.rank - 1]).id};
+        const auto row = ops::cast<number>::trace(index_along<S::rank - 2>(diagonal));
+        const auto is_first = row == 0.0;
+        const auto half = 0.5 * where(is_first, 1.0, row), behind = n - 1.0 - row;
+        const auto density = supported(diagonal >= 0.0 || is_first, where(is_first, 1.0, diagonal), 1, [&](const auto& d) {
+          return times_log(behind + 2.0 * of_row - 2.0, d) + lgamma(half) - lbeta::compose(of_row + 0.5 * behind, half) - half * log_of_pi;
+        });
+        return sum(where(is_first, 0.0, density), axis<-1>);
+      }
+    }
+  }
+};
+
 struct multivariate_normal : ops::rounds_once {
   static constexpr const char* name = "log_density";
   template <class X, class M, class L>
@@ -219,6 +264,10 @@ template <class Y, class L> requires some_operand<Y, L> constexpr auto bernoulli
 template <class K, class L> requires some_operand<K, L> constexpr auto categorical_logit(const K& k, const L& logits) { return apply<densities::categorical_logit>(k, logits); }
 /// The Dirichlet distribution of probabilities along the last axis, with a number a for each. x has the sum 1.
 template <class X, class A> requires some_operand<X, A> constexpr auto dirichlet(const X& x, const A& a) { return apply<densities::dirichlet>(x, a); }
+/// The distribution of Lewandowski, Kurowicka and Joe of the Cholesky factor l of a correlation matrix, (n, n) or (..., n, n): the density of the matrix is
+/// proportional to det(l l^T)^(eta - 1), and this one, with its constant, is by the elements below the diagonal of l (Stan's lkj_corr_cholesky). Only the diagonal
+/// is read; that the rows have the norm 1 is not checked. eta is a number or broadcasts with the batch.
+template <class L, class E> requires some_operand<L, E> constexpr auto lkj_cholesky(const L& l, const E& eta) { return apply<densities::lkj_cholesky>(l, eta); }
 /// The normal distribution of vectors along the last axis of x, by the Cholesky factor l of the covariance, l l^T: (n, n) for all, or (..., n, n), one for each.
 /// Only the lower triangle of l is read.
 template <class X, class M, class L>
