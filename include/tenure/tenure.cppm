@@ -397,6 +397,8 @@ using tenure::clip_by_global_norm;
 using tenure::tracing;
 using tenure::values;
 using tenure::values_on;
+using tenure::covariance;
+using tenure::cholesky_factor;
 namespace log_density {
 using tenure::log_density::bernoulli_logit;
 using tenure::log_density::beta;

@@ -87,19 +87,30 @@ TEST_CASE("lbeta has the values of mpmath, and its derivatives are differences o
   CHECK(tn::tensor<float, tn::shape<>>(density::beta(tn::tensor<float, tn::shape<>>(0.5f), 1e6f, 1e6f)).item() == Approx(7.03).margin(0.3));
 }
 
-TEST_CASE("the multivariate normal density: one factor for all rows, one for each, and a vector") {
+TEST_CASE("the multivariate normal density: by the factor and by the covariance, one for all rows, one for each, and a vector") {
   const tn::tensor<double, tn::shape<3, 3>> rows{{0.3, 0.9, 2.7}, {0, 0, 0}, {-1, 2, -3}}, l{{1.2, 7, 7}, {0.3, 0.8, 7}, {-0.4, 0.5, 1.5}};
   const three mean{0.1, -0.2, 0.3};
   constexpr double wanted[] = {-4.7250331730784696, -3.2144009392821742, -14.367468068911815};
-  constexpr auto of = [](auto x, auto m, auto l) { return density::multivariate_normal(x, m, l); };
+  constexpr auto of = [](auto x, auto m, auto l) { return density::multivariate_normal(x, m, l, tn::cholesky_factor); };
+  constexpr auto of_covariance = [](auto x, auto m, auto a) { return density::multivariate_normal(x, m, a, tn::covariance); };
   check_values("one factor", of, wanted, rows, mean, l);
   tn::tensor<double, tn::shape<3, 3, 3>> each;
   for (int i = 0; i < 3; ++i) each[i] = l;
   check_values("one for each", of, wanted, rows, mean, each);
-  for (int i = 0; i < 3; ++i) CHECK(number(density::multivariate_normal(rows[i], mean, l)).item() == Approx(wanted[i]).epsilon(1e-13));
+  for (int i = 0; i < 3; ++i) CHECK(number(density::multivariate_normal(rows[i], mean, l, tn::cholesky_factor)).item() == Approx(wanted[i]).epsilon(1e-13));
+  // l l^T, whose upper triangle is not read.
+  const tn::tensor<double, tn::shape<3, 3>> a{{1.44, 7, 7}, {0.36, 0.73, 7}, {-0.48, 0.28, 2.66}};
+  check_values("one covariance", of_covariance, wanted, rows, mean, a);
+  for (int i = 0; i < 3; ++i) each[i] = a;
+  each[1] *= -1.0;
+  const three of_each = tn::compile(of_covariance)(rows, mean, each);
+  CHECK((of_each(0) == Approx(wanted[0]).epsilon(1e-13) && std::isnan(of_each(1)) && of_each(2) == Approx(wanted[2]).epsilon(1e-13)));
+  // The derivative by a is (y y^T - a^-1) / 2 with y = a^-1 (x - mean).
+  const auto g = tn::grad<2>([](auto x, auto m, auto a) { return density::multivariate_normal(x, m, a, tn::covariance); })(tn::tensor<double, tn::shape<2>>{1, 2}, 0.0, tn::tensor<double, tn::shape<2, 2>>{{2, 7}, {1, 3}});
+  CHECK((g(0, 0) == Approx((0.04 - 0.6) / 2) && g(0, 1) == Approx((0.12 + 0.2) / 2) && g(1, 0) == Approx((0.12 + 0.2) / 2) && g(1, 1) == Approx((0.36 - 0.4) / 2)));
   check_slopes_of("by the mean", [](auto m) {
     const auto l = tn::stack<0>(tn::stack<0>(m(0) * 0.0 + 1.2, m(0) * 0.0), tn::stack<0>(m(1), 0.0 * m(0) + 0.8));
-    return density::multivariate_normal(tn::stack<0>(m(0), m(2)), m.at(tn::range<0, 2>()), l);
+    return density::multivariate_normal(tn::stack<0>(m(0), m(2)), m.at(tn::range<0, 2>()), l, tn::cholesky_factor);
   }, three{0.4, -0.3, 0.8});
 }
 

@@ -9,11 +9,22 @@
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/arithmetic.hpp>
 #include <tenure/ops/indexing.hpp>
+#include <tenure/ops/opaque/cholesky.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>
 #include <tenure/ops/position.hpp>
 #include <tenure/ops/rearrangement.hpp>
 #include <tenure/ops/reduction.hpp>
 #include <tenure/ops/special.hpp>
+
+namespace TENURE_NAMESPACE {
+
+/// What the matrix of log_density::multivariate_normal is: the covariance a, or its Cholesky factor l, a = l l^T.
+struct covariance_t {};
+struct cholesky_factor_t {};
+inline constexpr covariance_t covariance{};
+inline constexpr cholesky_factor_t cholesky_factor{};
+
+}  // namespace tenure
 
 // Not in ops, where log and square are records and not functions.
 namespace TENURE_NAMESPACE::densities {
@@ -198,6 +209,8 @@ struct lkj_cholesky : ops::rounds_once {
   }
 };
 
+/// By the covariance, or by its Cholesky factor.
+template <class Of>
 struct multivariate_normal : ops::rounds_once {
   static constexpr const char* name = "log_density";
   template <class X, class M, class L>
@@ -205,9 +218,11 @@ struct multivariate_normal : ops::rounds_once {
     const auto d = x - mean;
     constexpr int rank = decltype(d)::shape_type::rank, of_l = L::shape_type::rank;
     constexpr bool fits = rank > 0 && (of_l == rank + 1 || (of_l == 2 && rank == 2)) && ops::is_square<typename L::shape_type>;
-    static_assert(fits, "tenure: log_density: the Cholesky factor is a square matrix for all rows of x, or one for each");
+    static_assert(fits, "tenure: log_density: the covariance or its Cholesky factor is a square matrix for all rows of x, or one for each");
     if constexpr (!fits) {
       return sum(d);
+    } else if constexpr (std::is_same_v<Of, covariance_t>) {
+      return multivariate_normal<cholesky_factor_t>::trace(x, mean, cholesky(l));
     } else {
       const auto whitened = [&] {
         if constexpr (of_l == rank + 1) return solve_triangular(l, d, lower);
@@ -268,10 +283,19 @@ template <class X, class A> requires some_operand<X, A> constexpr auto dirichlet
 /// proportional to det(l l^T)^(eta - 1), and this one, with its constant, is by the elements below the diagonal of l (Stan's lkj_corr_cholesky). Only the diagonal
 /// is read; that the rows have the norm 1 is not checked. eta is a number or broadcasts with the batch.
 template <class L, class E> requires some_operand<L, E> constexpr auto lkj_cholesky(const L& l, const E& eta) { return apply<densities::lkj_cholesky>(l, eta); }
-/// The normal distribution of vectors along the last axis of x, by the Cholesky factor l of the covariance, l l^T: (n, n) for all, or (..., n, n), one for each.
-/// Only the lower triangle of l is read.
+/// The normal distribution of vectors along the last axis of x. The last argument says what the matrix is: tn::covariance for the covariance a, or
+/// tn::cholesky_factor for its Cholesky factor l, a = l l^T. The matrix is (n, n) for all, or (..., n, n), one for each, and only its lower triangle is read. The
+/// gradient to a is symmetric. A covariance that is not positive definite gives NaN.
+template <class X, class M, class L, class Of>
+  requires some_operand<X, M, L>
+constexpr auto multivariate_normal(const X& x, const M& mean, const L& matrix, Of) {
+  constexpr bool is_known = std::is_same_v<Of, covariance_t> || std::is_same_v<Of, cholesky_factor_t>;
+  static_assert(is_known, "tenure: log_density::multivariate_normal: the last argument says what the matrix is: tn::covariance or tn::cholesky_factor");
+  if constexpr (is_known) return apply<densities::multivariate_normal<Of>>(x, mean, matrix);
+  else return after_error();
+}
 template <class X, class M, class L>
   requires some_operand<X, M, L>
-constexpr auto multivariate_normal(const X& x, const M& mean, const L& l) { return apply<densities::multivariate_normal>(x, mean, l); }
+constexpr auto multivariate_normal(const X& x, const M& mean, const L& matrix) { return multivariate_normal(x, mean, matrix, 0); }
 
 }  // namespace tenure::log_density
