@@ -266,6 +266,7 @@ using tenure::uniform_like;
 // ---- Products and equations ---------------------------------------------------------------------
 using tenure::attention;
 using tenure::causal;
+using tenure::checked;
 using tenure::cross;
 using tenure::dot;
 using tenure::kron;
