@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: log_density: the covariance or its Cholesky factor is a square matrix for all rows of x, or one for each
+// expect: tenure: log_density::multivariate_normal: the covariance or its Cholesky factor is a square matrix for all rows of x, or one for each
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

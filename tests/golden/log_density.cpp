@@ -63,6 +63,7 @@ TEST_CASE("log densities have the values of SciPy") {
   check_values("bernoulli_logit", [](auto y, auto l) { return density::bernoulli_logit(y, l); }, {-1.867786029386266, -0.16778602938626597, -40}, counts{0, 1, 0}, three{1.7, 1.7, 40});
   check_values("categorical_logit", [](auto k, auto l) { return density::categorical_logit(k, l); }, {-1.9016712449527906, -3.4016712449527908, -0.20167124495279065}, counts{0, 1, 2},
                tn::tensor<double, tn::shape<3, 3>>{{0.3, -1.2, 2}, {0.3, -1.2, 2}, {0.3, -1.2, 2}});
+  CHECK_THROWS_WITH(three(density::categorical_logit(counts{0, 1, 3}, tn::tensor<double, tn::shape<3, 3>>{{0.3, -1.2, 2}, {0.3, -1.2, 2}, {0.3, -1.2, 2}})), "tenure: log_density::categorical_logit: index 3 is outside an axis of 3");
   const three of_rows = tn::log_density::dirichlet(tn::tensor<double, tn::shape<3, 3>>{{0.2, 0.3, 0.5}, {0.2, 0.3, 0.5}, {0.2, 0.3, 0.5}}, three{1.5, 2.5, 0.7});
   for (int i = 0; i < 3; ++i) CHECK(of_rows(i) == Approx(-0.091096741591744301).epsilon(1e-13));
 }

@@ -30,11 +30,7 @@ inline constexpr cholesky_factor_t cholesky_factor{};
 namespace TENURE_NAMESPACE::densities {
 
 template <class Op>
-struct density : ops::composed<Op>, ops::rounds_once {
-  static constexpr const char* name = "log_density";
-  template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density: the extents differ and neither of them is 1"); }
-};
+struct density : ops::composed<Op>, ops::rounds_once {};
 
 inline constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 inline constexpr double half_log_of_two_pi = 0.918938533204672741780, log_of_pi = 1.144729885849400174143;
@@ -88,9 +84,15 @@ struct lbeta : ops::composed<lbeta>, ops::rounds_once {
 };
 
 struct normal : density<normal> {
+  static constexpr const char* name = "log_density::normal";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::normal: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& mean, const auto& deviation) { return -0.5 * square((x - mean) / deviation) - log(deviation) - half_log_of_two_pi; }
 };
 struct log_normal : density<log_normal> {
+  static constexpr const char* name = "log_density::log_normal";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::log_normal: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& mean, const auto& deviation) {
     return supported(x > 0.0, x, 1, [&](const auto& y) {
       const auto l = log(y);
@@ -99,12 +101,21 @@ struct log_normal : density<log_normal> {
   }
 };
 struct cauchy : density<cauchy> {
+  static constexpr const char* name = "log_density::cauchy";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::cauchy: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& location, const auto& scale) { return -log_of_one_and_square((x - location) / scale) - log(scale) - log_of_pi; }
 };
 struct laplace : density<laplace> {
+  static constexpr const char* name = "log_density::laplace";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::laplace: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& location, const auto& scale) { return -abs((x - location) / scale) - log(2.0 * scale); }
 };
 struct student_t : density<student_t> {
+  static constexpr const char* name = "log_density::student_t";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::student_t: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& freedom, const auto& location, const auto& scale) {
     // lgamma(half + 1/2) - lgamma(half) - log(2 half) / 2, without the difference of large numbers
     const auto half = 0.5 * freedom;
@@ -113,21 +124,33 @@ struct student_t : density<student_t> {
   }
 };
 struct exponential : density<exponential> {
+  static constexpr const char* name = "log_density::exponential";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::exponential: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& rate) {
     return supported(x >= 0.0, x, 1, [&](const auto& y) { return log(rate) - rate * y; });
   }
 };
 struct gamma : density<gamma> {
+  static constexpr const char* name = "log_density::gamma";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::gamma: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& shape, const auto& rate) {
     return supported(x >= 0.0, x, 1, [&](const auto& y) { return shape * log(rate) - lgamma(shape) + times_log(shape - 1.0, y) - rate * y; });
   }
 };
 struct inverse_gamma : density<inverse_gamma> {
+  static constexpr const char* name = "log_density::inverse_gamma";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::inverse_gamma: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& shape, const auto& scale) {
     return supported(x > 0.0, x, 1, [&](const auto& y) { return shape * log(scale) - lgamma(shape) - (shape + 1.0) * log(y) - scale / y; });
   }
 };
 struct beta : density<beta> {
+  static constexpr const char* name = "log_density::beta";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::beta: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& a, const auto& b) {
     return supported(x >= 0.0 && x <= 1.0, x, 0.5, [&](const auto& y) {
       return times_log(a - 1.0, y) + times_log_of_rest(b - 1.0, y) - lbeta::compose(a, b);
@@ -135,11 +158,17 @@ struct beta : density<beta> {
   }
 };
 struct poisson : density<poisson> {
+  static constexpr const char* name = "log_density::poisson";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::poisson: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& k, const auto& rate) {
     return supported(k >= 0.0, counted(k, rate), 1, [&](const auto& n) { return times_log(n, rate) - rate - lgamma(n + 1.0); });
   }
 };
 struct binomial : density<binomial> {
+  static constexpr const char* name = "log_density::binomial";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::binomial: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& k, const auto& trials, const auto& p) {
     const auto all = counted(trials, p);
     const auto count = counted(k, p);
@@ -149,6 +178,9 @@ struct binomial : density<binomial> {
   }
 };
 struct bernoulli_logit : density<bernoulli_logit> {
+  static constexpr const char* name = "log_density::bernoulli_logit";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::bernoulli_logit: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& y, const auto& logit) {
     const auto share = counted(y, logit);
     return -share * softplus(-logit) - (1.0 - share) * softplus(logit);
@@ -156,14 +188,23 @@ struct bernoulli_logit : density<bernoulli_logit> {
 };
 
 struct dirichlet : density<dirichlet> {
+  static constexpr const char* name = "log_density::dirichlet";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::dirichlet: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& a) {
     const auto each = supported(x >= 0.0, x, 1, [&](const auto& y) { return times_log(a - 1.0, y); });
     return sum(each - lgamma(a), axis<-1>) + lgamma(sum(a + 0.0 * x, axis<-1>));
   }
 };
 struct categorical_logit : ops::rounds_once {
-  static constexpr const char* name = "log_density";
-  static constexpr auto trace(const auto& k, const auto& logits) { return pick(log_softmax(logits, axis<-1>), k); }
+  static constexpr const char* name = "log_density::categorical_logit";
+  template <class K, class L>
+  static constexpr auto trace(const K& k, const L& logits) {
+    constexpr bool fits = ops::pick::has_one_a_row<L, K>;
+    static_assert(fits, "tenure: log_density::categorical_logit: needs one class for each row of logits");
+    if constexpr (fits) return ops::pick::trace(log_softmax(logits, axis<-1>), k, name);
+    else return logits;
+  }
 };
 
 struct lkj_cholesky : ops::rounds_once {
@@ -212,31 +253,47 @@ struct lkj_cholesky : ops::rounds_once {
 /// By the covariance, or by its Cholesky factor.
 template <class Of>
 struct multivariate_normal : ops::rounds_once {
-  static constexpr const char* name = "log_density";
+  static constexpr const char* name = "log_density::multivariate_normal";
   template <class X, class M, class L>
   static constexpr auto trace(const X& x, const M& mean, const L& l) {
-    const auto d = x - mean;
-    constexpr int rank = decltype(d)::shape_type::rank, of_l = L::shape_type::rank;
-    constexpr bool fits = rank > 0 && (of_l == rank + 1 || (of_l == 2 && rank == 2)) && ops::is_square<typename L::shape_type>;
-    static_assert(fits, "tenure: log_density: the covariance or its Cholesky factor is a square matrix for all rows of x, or one for each");
-    if constexpr (!fits) {
+    constexpr bool broadcast = ops::broadcast_of<typename X::shape_type, typename M::shape_type>::exists;
+    static_assert(broadcast, "tenure: log_density::multivariate_normal: the extents of x and of the mean differ and neither of them is 1");
+    if constexpr (broadcast) return of_distance(x - mean, l);
+    else return x;
+  }
+
+ private:
+  /// Of d = x - mean.
+  template <class D, class L>
+  static constexpr auto of_distance(const D& d, const L& matrix) {
+    constexpr int rank = D::shape_type::rank, of_l = L::shape_type::rank;
+    constexpr bool is_matrix = rank > 0 && (of_l == rank + 1 || (of_l == 2 && rank == 2)) && ops::is_square<typename L::shape_type>;
+    static_assert(is_matrix, "tenure: log_density::multivariate_normal: the covariance or its Cholesky factor is a square matrix for all rows of x, or one for each");
+    if constexpr (!is_matrix) {
       return sum(d);
-    } else if constexpr (std::is_same_v<Of, covariance_t>) {
-      return multivariate_normal<cholesky_factor_t>::trace(x, mean, cholesky(l));
     } else {
-      const auto whitened = [&] {
-        if constexpr (of_l == rank + 1) return solve_triangular(l, d, lower);
-        else return transpose(solve_triangular(l, transpose(d), lower));
-      }();
-      // The determinant of l is the product of its diagonal.
-      const ops::value on = ops::on_diagonal(l), diagonal = ops::reduced(on, std::int64_t{1} << (of_l - 1), ir::reduction::sum);
-      const ops::value size = ops::reduced(ops::pointwise_value<ops::log>(diagonal), std::int64_t{1} << (of_l - 2), ir::reduction::sum);
-      const auto squares = sum(square(whitened), axis<-1>);
-      const ops::value dimension = ops::number_of_extent(*x.graph, ops::value(d).type(), ops::value(d).shape()[rank - 1]);
-      using result = std::remove_cvref_t<decltype(squares)>;
-      const ops::value zeros = ops::value(squares) * 0.0, each = of_l == rank + 1 ? size : ops::broadcast_to(size, zeros.node().shape);
-      return result{x.graph, (ops::value(squares) * -0.5 - each - ops::broadcast_to(dimension * half_log_of_two_pi, zeros.node().shape)).id};
+      constexpr bool fits = ops::extents_may_agree(D::shape_type::value[rank - 1], L::shape_type::value[of_l - 1]);
+      static_assert(fits, "tenure: log_density::multivariate_normal: the covariance or its Cholesky factor has another number of rows than x has elements in a row");
+      if constexpr (!fits) return sum(d);
+      else if constexpr (std::is_same_v<Of, covariance_t>) return by_factor(d, cholesky(matrix));
+      else return by_factor(d, matrix);
     }
+  }
+  template <class D, class L>
+  static constexpr auto by_factor(const D& d, const L& l) {
+    constexpr int rank = D::shape_type::rank, of_l = L::shape_type::rank;
+    const auto whitened = [&] {
+      if constexpr (of_l == rank + 1) return solve_triangular(l, d, lower);
+      else return transpose(solve_triangular(l, transpose(d), lower));
+    }();
+    // The determinant of l is the product of its diagonal.
+    const ops::value on = ops::on_diagonal(l), diagonal = ops::reduced(on, std::int64_t{1} << (of_l - 1), ir::reduction::sum);
+    const ops::value size = ops::reduced(ops::pointwise_value<ops::log>(diagonal), std::int64_t{1} << (of_l - 2), ir::reduction::sum);
+    const auto squares = sum(square(whitened), axis<-1>);
+    const ops::value dimension = ops::number_of_extent(*d.graph, ops::value(d).type(), ops::value(d).shape()[rank - 1]);
+    using result = std::remove_cvref_t<decltype(squares)>;
+    const ops::value zeros = ops::value(squares) * 0.0, each = of_l == rank + 1 ? size : ops::broadcast_to(size, zeros.node().shape);
+    return result{d.graph, (ops::value(squares) * -0.5 - each - ops::broadcast_to(dimension * half_log_of_two_pi, zeros.node().shape)).id};
   }
 };
 
