@@ -69,6 +69,7 @@
 #include <tenure/ops/accumulation.hpp>
 #include <tenure/ops/attention.hpp>
 #include <tenure/ops/csr.hpp>
+#include <tenure/ops/distributions.hpp>
 #include <tenure/ops/einsum.hpp>
 #include <tenure/ops/like.hpp>
 #include <tenure/ops/log_density.hpp>

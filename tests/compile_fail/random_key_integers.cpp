@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: uniform, normal, dropout: only floating-point elements have random numbers of these kinds
+// expect: tenure: uniform, normal, exponential, laplace, cauchy, log_normal, categorical, dropout: only floating-point elements have random numbers of these kinds
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: uniform, normal, bernoulli, dropout, fold_in, split_key: this is no key
+// expect: tenure: uniform, normal, exponential, laplace, cauchy, log_normal, categorical, bernoulli, dropout, fold_in, split_key: this is no key
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: uniform, normal, dropout: more than 2.31 elements of float32
+// expect: tenure: random numbers from a key: more than 2.31 elements of float32
 // lines: 32
 #include <tenure/tenure.hpp>
 namespace tn = tenure;

@@ -63,6 +63,7 @@ TEST_CASE("log densities have the values of SciPy") {
   check_values("bernoulli_logit", [](auto y, auto l) { return density::bernoulli_logit(y, l); }, {-1.867786029386266, -0.16778602938626597, -40}, counts{0, 1, 0}, three{1.7, 1.7, 40});
   check_values("categorical_logit", [](auto k, auto l) { return density::categorical_logit(k, l); }, {-1.9016712449527906, -3.4016712449527908, -0.20167124495279065}, counts{0, 1, 2},
                tn::tensor<double, tn::shape<3, 3>>{{0.3, -1.2, 2}, {0.3, -1.2, 2}, {0.3, -1.2, 2}});
+  CHECK_THROWS_WITH(three(density::categorical_logit(counts{0, 1, 3}, tn::tensor<double, tn::shape<3, 3>>{{0.3, -1.2, 2}, {0.3, -1.2, 2}, {0.3, -1.2, 2}})), "tenure: log_density::categorical_logit: index 3 is outside an axis of 3");
   const three of_rows = tn::log_density::dirichlet(tn::tensor<double, tn::shape<3, 3>>{{0.2, 0.3, 0.5}, {0.2, 0.3, 0.5}, {0.2, 0.3, 0.5}}, three{1.5, 2.5, 0.7});
   for (int i = 0; i < 3; ++i) CHECK(of_rows(i) == Approx(-0.091096741591744301).epsilon(1e-13));
 }
@@ -87,19 +88,30 @@ TEST_CASE("lbeta has the values of mpmath, and its derivatives are differences o
   CHECK(tn::tensor<float, tn::shape<>>(density::beta(tn::tensor<float, tn::shape<>>(0.5f), 1e6f, 1e6f)).item() == Approx(7.03).margin(0.3));
 }
 
-TEST_CASE("the multivariate normal density: one factor for all rows, one for each, and a vector") {
+TEST_CASE("the multivariate normal density: by the factor and by the covariance, one for all rows, one for each, and a vector") {
   const tn::tensor<double, tn::shape<3, 3>> rows{{0.3, 0.9, 2.7}, {0, 0, 0}, {-1, 2, -3}}, l{{1.2, 7, 7}, {0.3, 0.8, 7}, {-0.4, 0.5, 1.5}};
   const three mean{0.1, -0.2, 0.3};
   constexpr double wanted[] = {-4.7250331730784696, -3.2144009392821742, -14.367468068911815};
-  constexpr auto of = [](auto x, auto m, auto l) { return density::multivariate_normal(x, m, l); };
+  constexpr auto of = [](auto x, auto m, auto l) { return density::multivariate_normal(x, m, l, tn::cholesky_factor); };
+  constexpr auto of_covariance = [](auto x, auto m, auto a) { return density::multivariate_normal(x, m, a, tn::covariance); };
   check_values("one factor", of, wanted, rows, mean, l);
   tn::tensor<double, tn::shape<3, 3, 3>> each;
   for (int i = 0; i < 3; ++i) each[i] = l;
   check_values("one for each", of, wanted, rows, mean, each);
-  for (int i = 0; i < 3; ++i) CHECK(number(density::multivariate_normal(rows[i], mean, l)).item() == Approx(wanted[i]).epsilon(1e-13));
+  for (int i = 0; i < 3; ++i) CHECK(number(density::multivariate_normal(rows[i], mean, l, tn::cholesky_factor)).item() == Approx(wanted[i]).epsilon(1e-13));
+  // l l^T, whose upper triangle is not read.
+  const tn::tensor<double, tn::shape<3, 3>> a{{1.44, 7, 7}, {0.36, 0.73, 7}, {-0.48, 0.28, 2.66}};
+  check_values("one covariance", of_covariance, wanted, rows, mean, a);
+  for (int i = 0; i < 3; ++i) each[i] = a;
+  each[1] *= -1.0;
+  const three of_each = tn::compile(of_covariance)(rows, mean, each);
+  CHECK((of_each(0) == Approx(wanted[0]).epsilon(1e-13) && std::isnan(of_each(1)) && of_each(2) == Approx(wanted[2]).epsilon(1e-13)));
+  // The derivative by a is (y y^T - a^-1) / 2 with y = a^-1 (x - mean).
+  const auto g = tn::grad<2>([](auto x, auto m, auto a) { return density::multivariate_normal(x, m, a, tn::covariance); })(tn::tensor<double, tn::shape<2>>{1, 2}, 0.0, tn::tensor<double, tn::shape<2, 2>>{{2, 7}, {1, 3}});
+  CHECK((g(0, 0) == Approx((0.04 - 0.6) / 2) && g(0, 1) == Approx((0.12 + 0.2) / 2) && g(1, 0) == Approx((0.12 + 0.2) / 2) && g(1, 1) == Approx((0.36 - 0.4) / 2)));
   check_slopes_of("by the mean", [](auto m) {
     const auto l = tn::stack<0>(tn::stack<0>(m(0) * 0.0 + 1.2, m(0) * 0.0), tn::stack<0>(m(1), 0.0 * m(0) + 0.8));
-    return density::multivariate_normal(tn::stack<0>(m(0), m(2)), m.at(tn::range<0, 2>()), l);
+    return density::multivariate_normal(tn::stack<0>(m(0), m(2)), m.at(tn::range<0, 2>()), l, tn::cholesky_factor);
   }, three{0.4, -0.3, 0.8});
 }
 
@@ -149,4 +161,80 @@ TEST_CASE("log densities: outside of the support -inf with the gradient 0, at it
   CHECK((of_logits(0) == Approx(-2.061153618190206e-9) && of_logits(1) == Approx(-4.248354255291589e-18) && of_logits(2) == Approx(-4.248354255291589e-18)));
   CHECK(number(density::binomial(number(0.0), 1e7, 1e-20)).item() == Approx(-1e-13));
   CHECK(number(density::dirichlet(three{-0.1, 0.6, 0.5}, three{1, 2, 3})).item() == -infinity);
+}
+
+TEST_CASE("lkj_cholesky has the values of theorem 5 of its authors, by mpmath") {
+  constexpr double diagonal[] = {1, 0.9, 0.8, 0.35, 0.6, 0.7, 0.95, 0.2}, etas[] = {0.3, 1, 2.5, 1e6};
+  constexpr struct {
+    int rows;
+    double wanted[4];
+  } cases[] = {{1, {0, 0, 0, 0}},
+               {2, {-1.3685985374219811983, -0.69314718055994530942, -0.47998217981115284097, -210714.48520441022937}},
+               {3, {-2.826756942904710135, -1.7016731067966813401, -1.3838503916867507528, -656988.57612532065543}},
+               {5, {-5.3428688329733489225, -4.9271521139454696739, -7.3589124882959150725, -3778238.3104534419117}},
+               {8, {-10.703661003026841232, -10.944132693042960047, -16.037906993901346134, -7812938.9722137359305}}};
+  constexpr auto of = tn::compile([](auto l, auto eta) { return density::lkj_cholesky(l, eta); });
+  for (const auto& [rows, wanted] : cases) {
+    tn::tensor<double, tn::shape<tn::dyn, tn::dyn>> l = tn::ones<double>(tn::shape<tn::dyn, tn::dyn>{}, rows, rows) * 0.1;
+    for (int i = 0; i < rows; ++i) l.at(i, i) = diagonal[i];
+    for (int k = 0; k < 4; ++k) {
+      CAPTURE(rows, etas[k]);
+      CHECK(of(l, etas[k]).item() == Approx(wanted[k]).epsilon(1e-13).margin(1e-13));
+    }
+    if (rows > 1) {
+      l.at(rows - 1, rows - 1) = 0;  // at the end of the support
+      CHECK((of(l, 2.5).item() == -infinity && std::isfinite(of(l, 1.0).item())));
+      l.at(rows - 1, rows - 1) = -0.1;
+      CHECK(of(l, 1.0).item() == -infinity);
+    }
+  }
+}
+
+TEST_CASE("lkj_cholesky: the integral over the factors of two and three rows is 1") {
+  // Row 1 is (sin t, cos t), and row 2 is (sin s cos a, sin s sin a, cos s) for every a. So the integrand is smooth.
+  constexpr int points = 64;
+  constexpr double pi = 3.14159265358979323846;
+  tn::tensor<double, tn::shape<tn::dyn, 2, 2>> two = tn::zeros<double>(tn::shape<tn::dyn, 2, 2>{}, points);
+  tn::tensor<double, tn::shape<tn::dyn, 3, 3>> three_rows = tn::zeros<double>(tn::shape<tn::dyn, 3, 3>{}, points * points);
+  const auto angle = [](int i, double from, double to) { return from + (to - from) * (i + 0.5) / points; };
+  for (int i = 0; i < points; ++i) {
+    const double t = angle(i, -pi / 2, pi / 2);
+    two.at(i, 0, 0) = 1, two.at(i, 1, 0) = std::sin(t), two.at(i, 1, 1) = std::cos(t);
+    for (int j = 0; j < points; ++j) {
+      const int at = i * points + j;
+      const double s = angle(j, 0, pi / 2);
+      three_rows.at(at, 0, 0) = 1, three_rows.at(at, 1, 0) = std::sin(t), three_rows.at(at, 1, 1) = std::cos(t), three_rows.at(at, 2, 0) = std::sin(s), three_rows.at(at, 2, 2) = std::cos(s);
+    }
+  }
+  constexpr auto of = tn::compile([](auto l, auto eta) { return exp(density::lkj_cholesky(l, eta)); });
+  for (const double eta : {1.0, 1.5, 2.5, 4.0}) {
+    CAPTURE(eta);
+    const auto of_two = of(two, eta), of_three = of(three_rows, eta);
+    double first = 0, second = 0;
+    for (int i = 0; i < points; ++i) {
+      const double width = pi / points, t = angle(i, -pi / 2, pi / 2);
+      first += of_two(i) * std::cos(t) * width;
+      for (int j = 0; j < points; ++j) {
+        const double s = angle(j, 0, pi / 2);
+        second += of_three(i * points + j) * std::cos(t) * width * 2 * pi * std::sin(s) * std::cos(s) * width / 2;
+      }
+    }
+    CHECK(first == Approx(1).epsilon(1e-3));
+    CHECK(second == Approx(1).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("lkj_cholesky: a batch with an eta for each, and derivatives of first and second order") {
+  const tn::tensor<double, tn::shape<2, 3, 3>> l{{{1, 7, 7}, {0.6, 0.8, 7}, {0, 0.8, 0.6}}, {{1, 7, 7}, {0.8, 0.6, 7}, {0.6, 0, 0.8}}};
+  const tn::tensor<double, tn::shape<2>> eta{1.5, 0.7};
+  constexpr auto of = [](auto l, auto eta) { return density::lkj_cholesky(l, eta); };
+  const tn::tensor<double, tn::shape<2>> both = tn::compile(of)(l, eta);
+  judged::agree(both, judged::by_reference(of, l, eta), 1e-12);
+  for (int i = 0; i < 2; ++i) CHECK(number(density::lkj_cholesky(l[i], eta(i))).item() == Approx(both(i)).epsilon(1e-13));
+  CHECK(tn::tensor<float, tn::shape<>>(density::lkj_cholesky(tn::tensor<float, tn::shape<2, 2>>{{1, 0}, {0.6f, 0.8f}}, 2.0f)).item() == Approx(std::log(0.75 * 0.64)).epsilon(1e-6));
+  check_slopes_of("by the diagonal and eta", [](auto p) {
+    const auto zero = 0.0 * p(0);
+    const auto l = tn::stack<0>(tn::stack<0>(zero + 1.0, zero, zero), tn::stack<0>(zero, p(0), zero), tn::stack<0>(zero, zero, p(1)));
+    return density::lkj_cholesky(l, p(2));
+  }, three{0.8, 0.6, 1.3});
 }

@@ -122,6 +122,7 @@ struct bound {
   bool is_checked = false;  // in a body: the graph around it checks these indices
   bool if_read = false;     // check the indices only if something reads them: a derivative computes them again
   std::int64_t block = 1;   // the number of elements of a block that begins at an index. Only a message reads it
+  const char* refusal = nullptr;  // if not null, the numbers are no indices but 0 for each sample of a batch that the call takes, and the message says this of another
 
   /// This bound for other indices.
   constexpr bound of(node_id other) const {

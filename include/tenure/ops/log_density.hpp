@@ -9,19 +9,28 @@
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/arithmetic.hpp>
 #include <tenure/ops/indexing.hpp>
+#include <tenure/ops/opaque/cholesky.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>
+#include <tenure/ops/position.hpp>
+#include <tenure/ops/rearrangement.hpp>
 #include <tenure/ops/reduction.hpp>
 #include <tenure/ops/special.hpp>
+
+namespace TENURE_NAMESPACE {
+
+/// What the matrix of log_density::multivariate_normal is: the covariance a, or its Cholesky factor l, a = l l^T.
+struct covariance_t {};
+struct cholesky_factor_t {};
+inline constexpr covariance_t covariance{};
+inline constexpr cholesky_factor_t cholesky_factor{};
+
+}  // namespace tenure
 
 // Not in ops, where log and square are records and not functions.
 namespace TENURE_NAMESPACE::densities {
 
 template <class Op>
-struct density : ops::composed<Op>, ops::rounds_once {
-  static constexpr const char* name = "log_density";
-  template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density: the extents differ and neither of them is 1"); }
-};
+struct density : ops::composed<Op>, ops::rounds_once {};
 
 inline constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 inline constexpr double half_log_of_two_pi = 0.918938533204672741780, log_of_pi = 1.144729885849400174143;
@@ -75,9 +84,15 @@ struct lbeta : ops::composed<lbeta>, ops::rounds_once {
 };
 
 struct normal : density<normal> {
+  static constexpr const char* name = "log_density::normal";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::normal: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& mean, const auto& deviation) { return -0.5 * square((x - mean) / deviation) - log(deviation) - half_log_of_two_pi; }
 };
 struct log_normal : density<log_normal> {
+  static constexpr const char* name = "log_density::log_normal";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::log_normal: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& mean, const auto& deviation) {
     return supported(x > 0.0, x, 1, [&](const auto& y) {
       const auto l = log(y);
@@ -86,12 +101,21 @@ struct log_normal : density<log_normal> {
   }
 };
 struct cauchy : density<cauchy> {
+  static constexpr const char* name = "log_density::cauchy";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::cauchy: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& location, const auto& scale) { return -log_of_one_and_square((x - location) / scale) - log(scale) - log_of_pi; }
 };
 struct laplace : density<laplace> {
+  static constexpr const char* name = "log_density::laplace";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::laplace: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& location, const auto& scale) { return -abs((x - location) / scale) - log(2.0 * scale); }
 };
 struct student_t : density<student_t> {
+  static constexpr const char* name = "log_density::student_t";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::student_t: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& freedom, const auto& location, const auto& scale) {
     // lgamma(half + 1/2) - lgamma(half) - log(2 half) / 2, without the difference of large numbers
     const auto half = 0.5 * freedom;
@@ -100,21 +124,33 @@ struct student_t : density<student_t> {
   }
 };
 struct exponential : density<exponential> {
+  static constexpr const char* name = "log_density::exponential";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::exponential: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& rate) {
     return supported(x >= 0.0, x, 1, [&](const auto& y) { return log(rate) - rate * y; });
   }
 };
 struct gamma : density<gamma> {
+  static constexpr const char* name = "log_density::gamma";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::gamma: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& shape, const auto& rate) {
     return supported(x >= 0.0, x, 1, [&](const auto& y) { return shape * log(rate) - lgamma(shape) + times_log(shape - 1.0, y) - rate * y; });
   }
 };
 struct inverse_gamma : density<inverse_gamma> {
+  static constexpr const char* name = "log_density::inverse_gamma";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::inverse_gamma: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& shape, const auto& scale) {
     return supported(x > 0.0, x, 1, [&](const auto& y) { return shape * log(scale) - lgamma(shape) - (shape + 1.0) * log(y) - scale / y; });
   }
 };
 struct beta : density<beta> {
+  static constexpr const char* name = "log_density::beta";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::beta: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& a, const auto& b) {
     return supported(x >= 0.0 && x <= 1.0, x, 0.5, [&](const auto& y) {
       return times_log(a - 1.0, y) + times_log_of_rest(b - 1.0, y) - lbeta::compose(a, b);
@@ -122,11 +158,17 @@ struct beta : density<beta> {
   }
 };
 struct poisson : density<poisson> {
+  static constexpr const char* name = "log_density::poisson";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::poisson: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& k, const auto& rate) {
     return supported(k >= 0.0, counted(k, rate), 1, [&](const auto& n) { return times_log(n, rate) - rate - lgamma(n + 1.0); });
   }
 };
 struct binomial : density<binomial> {
+  static constexpr const char* name = "log_density::binomial";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::binomial: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& k, const auto& trials, const auto& p) {
     const auto all = counted(trials, p);
     const auto count = counted(k, p);
@@ -136,6 +178,9 @@ struct binomial : density<binomial> {
   }
 };
 struct bernoulli_logit : density<bernoulli_logit> {
+  static constexpr const char* name = "log_density::bernoulli_logit";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::bernoulli_logit: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& y, const auto& logit) {
     const auto share = counted(y, logit);
     return -share * softplus(-logit) - (1.0 - share) * softplus(logit);
@@ -143,40 +188,112 @@ struct bernoulli_logit : density<bernoulli_logit> {
 };
 
 struct dirichlet : density<dirichlet> {
+  static constexpr const char* name = "log_density::dirichlet";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::dirichlet: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& a) {
     const auto each = supported(x >= 0.0, x, 1, [&](const auto& y) { return times_log(a - 1.0, y); });
     return sum(each - lgamma(a), axis<-1>) + lgamma(sum(a + 0.0 * x, axis<-1>));
   }
 };
 struct categorical_logit : ops::rounds_once {
-  static constexpr const char* name = "log_density";
-  static constexpr auto trace(const auto& k, const auto& logits) { return pick(log_softmax(logits, axis<-1>), k); }
+  static constexpr const char* name = "log_density::categorical_logit";
+  template <class K, class L>
+  static constexpr auto trace(const K& k, const L& logits) {
+    constexpr bool fits = ops::pick::has_one_a_row<L, K>;
+    static_assert(fits, "tenure: log_density::categorical_logit: needs one class for each row of logits");
+    if constexpr (fits) return ops::pick::trace(log_softmax(logits, axis<-1>), k, name);
+    else return logits;
+  }
 };
 
+struct lkj_cholesky : ops::rounds_once {
+  static constexpr const char* name = "log_density::lkj_cholesky";
+  /// With n rows, counted from 0: row i > 0 of the factor has the density c l_ii^(n - 1 - i + 2 eta - 2). The density of the matrix is that of its determinant, and
+  /// the factor of l_ii^(n - 1 - i) is the determinant of its derivative by l. The c of all rows are those of i free elements in a ball.
+  /// Source: D. Lewandowski, D. Kurowicka and H. Joe, Generating random correlation matrices based on vines and extended onion method, 2009, theorem 5.
+  template <class L, class E>
+  static constexpr auto trace(const L& l, const E& eta) {
+    using S = typename L::shape_type;
+    constexpr bool is_matrix = ops::is_square<S>;
+    static_assert(is_matrix, "tenure: log_density::lkj_cholesky: the last two axes of the Cholesky factor are not a square matrix");
+    if constexpr (!is_matrix) {
+      return l;
+    } else {
+      ir::builder& g = *l.graph;
+      const extents s = ops::value(l).shape();
+      const std::int16_t shape = g.intern(s);
+      g.unify(s[s.rank - 1], s[s.rank - 2], name, shape, shape);
+      const auto diagonal = sum(where(index_along<S::rank - 2>(l) == index_along<S::rank - 1>(l), l, 0.0), axis<-1>);
+      using rows = decltype(diagonal);
+      using number = typename rows::element_type;
+      using batch = typename std::remove_cvref_t<decltype(sum(diagonal, axis<-1>))>::shape_type;
+      using together = ops::broadcast_of<batch, typename E::shape_type>;
+      static_assert(together::exists, "tenure: log_density::lkj_cholesky: the extents of eta and those of the batch differ and neither of them is 1");
+      if constexpr (!together::exists) {
+        return l;
+      } else {
+        const auto of_row = [&] {
+          if constexpr (E::shape_type::rank == 0) return eta;
+          else return unsqueeze<E::shape_type::rank>(eta);
+        }();
+        const traced<number, tenure::shape<>> n{&g, ops::number_of_extent(g, dtype_v<number>, s[s.rank - 1]).id};
+        const auto row = ops::cast<number>::trace(index_along<S::rank - 2>(diagonal));
+        const auto is_first = row == 0.0;
+        const auto half = 0.5 * where(is_first, 1.0, row), behind = n - 1.0 - row;
+        const auto density = supported(diagonal >= 0.0 || is_first, where(is_first, 1.0, diagonal), 1, [&](const auto& d) {
+          return times_log(behind + 2.0 * of_row - 2.0, d) + lgamma(half) - lbeta::compose(of_row + 0.5 * behind, half) - half * log_of_pi;
+        });
+        return sum(where(is_first, 0.0, density), axis<-1>);
+      }
+    }
+  }
+};
+
+/// By the covariance, or by its Cholesky factor.
+template <class Of>
 struct multivariate_normal : ops::rounds_once {
-  static constexpr const char* name = "log_density";
+  static constexpr const char* name = "log_density::multivariate_normal";
   template <class X, class M, class L>
   static constexpr auto trace(const X& x, const M& mean, const L& l) {
-    const auto d = x - mean;
-    constexpr int rank = decltype(d)::shape_type::rank, of_l = L::shape_type::rank;
-    constexpr bool fits = rank > 0 && (of_l == rank + 1 || (of_l == 2 && rank == 2)) && ops::is_square<typename L::shape_type>;
-    static_assert(fits, "tenure: log_density: the Cholesky factor is a square matrix for all rows of x, or one for each");
-    if constexpr (!fits) {
+    constexpr bool broadcast = ops::broadcast_of<typename X::shape_type, typename M::shape_type>::exists;
+    static_assert(broadcast, "tenure: log_density::multivariate_normal: the extents of x and of the mean differ and neither of them is 1");
+    if constexpr (broadcast) return of_distance(x - mean, l);
+    else return x;
+  }
+
+ private:
+  /// Of d = x - mean.
+  template <class D, class L>
+  static constexpr auto of_distance(const D& d, const L& matrix) {
+    constexpr int rank = D::shape_type::rank, of_l = L::shape_type::rank;
+    constexpr bool is_matrix = rank > 0 && (of_l == rank + 1 || (of_l == 2 && rank == 2)) && ops::is_square<typename L::shape_type>;
+    static_assert(is_matrix, "tenure: log_density::multivariate_normal: the covariance or its Cholesky factor is a square matrix for all rows of x, or one for each");
+    if constexpr (!is_matrix) {
       return sum(d);
     } else {
-      const auto whitened = [&] {
-        if constexpr (of_l == rank + 1) return solve_triangular(l, d, lower);
-        else return transpose(solve_triangular(l, transpose(d), lower));
-      }();
-      // The determinant of l is the product of its diagonal.
-      const ops::value on = ops::on_diagonal(l), diagonal = ops::reduced(on, std::int64_t{1} << (of_l - 1), ir::reduction::sum);
-      const ops::value size = ops::reduced(ops::pointwise_value<ops::log>(diagonal), std::int64_t{1} << (of_l - 2), ir::reduction::sum);
-      const auto squares = sum(square(whitened), axis<-1>);
-      const ops::value dimension = ops::number_of_extent(*x.graph, ops::value(d).type(), ops::value(d).shape()[rank - 1]);
-      using result = std::remove_cvref_t<decltype(squares)>;
-      const ops::value zeros = ops::value(squares) * 0.0, each = of_l == rank + 1 ? size : ops::broadcast_to(size, zeros.node().shape);
-      return result{x.graph, (ops::value(squares) * -0.5 - each - ops::broadcast_to(dimension * half_log_of_two_pi, zeros.node().shape)).id};
+      constexpr bool fits = ops::extents_may_agree(D::shape_type::value[rank - 1], L::shape_type::value[of_l - 1]);
+      static_assert(fits, "tenure: log_density::multivariate_normal: the covariance or its Cholesky factor has another number of rows than x has elements in a row");
+      if constexpr (!fits) return sum(d);
+      else if constexpr (std::is_same_v<Of, covariance_t>) return by_factor(d, cholesky(matrix));
+      else return by_factor(d, matrix);
     }
+  }
+  template <class D, class L>
+  static constexpr auto by_factor(const D& d, const L& l) {
+    constexpr int rank = D::shape_type::rank, of_l = L::shape_type::rank;
+    const auto whitened = [&] {
+      if constexpr (of_l == rank + 1) return solve_triangular(l, d, lower);
+      else return transpose(solve_triangular(l, transpose(d), lower));
+    }();
+    // The determinant of l is the product of its diagonal.
+    const ops::value on = ops::on_diagonal(l), diagonal = ops::reduced(on, std::int64_t{1} << (of_l - 1), ir::reduction::sum);
+    const ops::value size = ops::reduced(ops::pointwise_value<ops::log>(diagonal), std::int64_t{1} << (of_l - 2), ir::reduction::sum);
+    const auto squares = sum(square(whitened), axis<-1>);
+    const ops::value dimension = ops::number_of_extent(*d.graph, ops::value(d).type(), ops::value(d).shape()[rank - 1]);
+    using result = std::remove_cvref_t<decltype(squares)>;
+    const ops::value zeros = ops::value(squares) * 0.0, each = of_l == rank + 1 ? size : ops::broadcast_to(size, zeros.node().shape);
+    return result{d.graph, (ops::value(squares) * -0.5 - each - ops::broadcast_to(dimension * half_log_of_two_pi, zeros.node().shape)).id};
   }
 };
 
@@ -219,10 +336,23 @@ template <class Y, class L> requires some_operand<Y, L> constexpr auto bernoulli
 template <class K, class L> requires some_operand<K, L> constexpr auto categorical_logit(const K& k, const L& logits) { return apply<densities::categorical_logit>(k, logits); }
 /// The Dirichlet distribution of probabilities along the last axis, with a number a for each. x has the sum 1.
 template <class X, class A> requires some_operand<X, A> constexpr auto dirichlet(const X& x, const A& a) { return apply<densities::dirichlet>(x, a); }
-/// The normal distribution of vectors along the last axis of x, by the Cholesky factor l of the covariance, l l^T: (n, n) for all, or (..., n, n), one for each.
-/// Only the lower triangle of l is read.
+/// The distribution of Lewandowski, Kurowicka and Joe of the Cholesky factor l of a correlation matrix, (n, n) or (..., n, n): the density of the matrix is
+/// proportional to det(l l^T)^(eta - 1), and this one, with its constant, is by the elements below the diagonal of l (Stan's lkj_corr_cholesky). Only the diagonal
+/// is read; that the rows have the norm 1 is not checked. eta is a number or broadcasts with the batch.
+template <class L, class E> requires some_operand<L, E> constexpr auto lkj_cholesky(const L& l, const E& eta) { return apply<densities::lkj_cholesky>(l, eta); }
+/// The normal distribution of vectors along the last axis of x. The last argument says what the matrix is: tn::covariance for the covariance a, or
+/// tn::cholesky_factor for its Cholesky factor l, a = l l^T. The matrix is (n, n) for all, or (..., n, n), one for each, and only its lower triangle is read. The
+/// gradient to a is symmetric. A covariance that is not positive definite gives NaN.
+template <class X, class M, class L, class Of>
+  requires some_operand<X, M, L>
+constexpr auto multivariate_normal(const X& x, const M& mean, const L& matrix, Of) {
+  constexpr bool is_known = std::is_same_v<Of, covariance_t> || std::is_same_v<Of, cholesky_factor_t>;
+  static_assert(is_known, "tenure: log_density::multivariate_normal: the last argument says what the matrix is: tn::covariance or tn::cholesky_factor");
+  if constexpr (is_known) return apply<densities::multivariate_normal<Of>>(x, mean, matrix);
+  else return after_error();
+}
 template <class X, class M, class L>
   requires some_operand<X, M, L>
-constexpr auto multivariate_normal(const X& x, const M& mean, const L& l) { return apply<densities::multivariate_normal>(x, mean, l); }
+constexpr auto multivariate_normal(const X& x, const M& mean, const L& matrix) { return multivariate_normal(x, mean, matrix, 0); }
 
 }  // namespace tenure::log_density

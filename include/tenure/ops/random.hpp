@@ -25,12 +25,12 @@ template <class K>
 constexpr bool require_key() {
   static_assert(
       is_key<K> || is_after_error<K>,
-      "tenure: uniform, normal, bernoulli, dropout, fold_in, split_key: this is no key: make one by random_key(seed), and others of it by fold_in(key, i)");
+      "tenure: uniform, normal, exponential, laplace, cauchy, log_normal, categorical, bernoulli, dropout, fold_in, split_key: this is no key: make one by random_key(seed), and others of it by fold_in(key, i)");
   return is_key<K>;
 }
 template <class T>
 constexpr bool require_floating() {
-  static_assert(number::is_floating<T>, "tenure: uniform, normal, dropout: only floating-point elements have random numbers of these kinds");
+  static_assert(number::is_floating<T>, "tenure: uniform, normal, exponential, laplace, cauchy, log_normal, categorical, dropout: only floating-point elements have random numbers of these kinds");
   return number::is_floating<T>;
 }
 
@@ -86,7 +86,7 @@ constexpr value bits_for(const K& key, std::int16_t shape, const char* call) {
     return n;
   }();
   static_assert(size <= math::random_positions<double> && (sizeof(T) == 8 || size <= math::random_positions<std::int32_t>),
-                "tenure: uniform, normal, dropout: more than 2^31 elements of float32");
+                "tenure: random numbers from a key: more than 2^31 elements of float32");
   std::int64_t elements = 0;
   if constexpr (size <= math::random_positions<T>) {
     const value bits = bits_at_positions<T>(key, shape, elements);
@@ -274,10 +274,11 @@ constexpr auto normal_like(const X& x, const K& key) {
   else return after_error();
 }
 
-/// bool, true with probability p, which is a number or broadcasts with the shape.
-template <any_shape S, operand K, class P>
+/// bool, true with probability p, which is a number or broadcasts with the shape: where uniform<T> is below p. So float32 rounds the probability up to a multiple
+/// of 2^-23, and bernoulli<double> to one of 2^-52. It is never true of p = 0 and NaN, and always of p = 1.
+template <element T = float, any_shape S, operand K, class P>
 constexpr auto bernoulli(S s, const K& key, const P& p) {
-  return uniform<float>(s, key) < p;
+  return uniform<T>(s, key) < p;
 }
 
 /// Sets each element of x to 0 with probability p, as the key decides, and divides the others by 1 - p, so that the mean stays. p is a number or a

@@ -78,6 +78,8 @@ class fuser {
     for (ir::node_id id = 0; id < g.count; ++id)
       of[id] = -1, root[id] = g.nodes[id].op < ir::opcode::pointwise && is_view(g.nodes[id].op) ? root[g.nodes[id].in[0]] : id;
     for (int i = 0; i < g.output_count; ++i) notes_[root[g.outputs[i]]].is_output = true;
+    for (int i = 0; i < g.bound_count; ++i)  // nothing reads the numbers of a bound on samples, and they are checked all the same
+      if (g.bounds[i].refusal != nullptr) notes_[root[g.bounds[i].indices]].is_output = true;
   }
 
   constexpr fusion_groups run() {

@@ -204,11 +204,11 @@ struct fold_pieces {
 
 /// An index that is outside its axis. The host reads it.
 struct index_fault {
-  std::int64_t index = 0;
+  std::int64_t index = 0, position = 0;  // in row-major order
   bool any = false;
 };
 
-/// Stores an index that is outside [0, extent). If there are several, it stores any of them.
+/// Stores an index that is outside [0, extent). If there are several, it stores any of them, and perhaps the position of another one.
 struct check_element {
   walk<1> space;
   index_source indices;
@@ -217,7 +217,7 @@ struct check_element {
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
     const std::int64_t index = indices[space.at(i).of[0]];
-    if (index < 0 || index >= extent) refused->index = index, refused->any = true;
+    if (index < 0 || index >= extent) refused->index = index, refused->position = i, refused->any = true;
   }
 };
 

@@ -9,7 +9,7 @@
 
 #include <tenure/backend/cpu/gemm_small.hpp>
 #include <tenure/backend/cpu/strided.hpp>
-#include <tenure/core/error.hpp>
+#include <tenure/ir/refuse.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
@@ -87,16 +87,18 @@ void scatter_rows(T* table, std::int64_t step, const Index* rows, std::int64_t c
 
 }  // namespace detail
 
-/// Throws index_error if an index is not in [0, extent).
+/// Throws if an index is not in [0, extent).
 inline void check_indices(const ir::bound& b, dtype type, const void* indices, const operand_view& v, std::int64_t extent) {
   if (is_dense(v, 0, v.rank)) {  // one test for all
     bool outside = false;
     detail::visit_indices(type, indices, [&](const auto* index) { outside = detail::any_outside(index, elements_of(v), extent); });
     if (!outside) return;
   }
+  std::int64_t position = v.rank == 0 ? -1 : 0;
   detail::for_each_index(v.rank, v.extent, v.stride, v.stride, [&](std::int64_t at, std::int64_t) {
     const std::int64_t index = detail::index_at(type, indices, at);
-    if (index < 0 || index >= extent) tenure::detail::throw_outside(b.call, index, extent, b.block);
+    if (index < 0 || index >= extent) ir::refuse(b, index, extent, position);
+    ++position;
   });
 }
 
@@ -223,8 +225,7 @@ TENURE_INLINE void single_position_step(void* const* p, const opaque_operation& 
     for (int i = 0; i < n.bound_count(); ++i) {
       const bool is_outside = index < 0 || index >= n.bound(i).extent;
       if (!is_outside) continue;
-      const ir::bound& b = bounds[n.bound(i).position];
-      tenure::detail::throw_outside(b.call, index, n.bound(i).extent, b.block);
+      ir::refuse(bounds[n.bound(i).position], index, n.bound(i).extent, n.in[0].rank == 0 ? -1 : 0);
     }
     *static_cast<T*>(p[1]) = index;
   } else if constexpr (Op == ir::opcode::gather) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <tenure/backend/cuda/products.hpp>
-#include <tenure/core/error.hpp>
+#include <tenure/ir/refuse.hpp>
 #include <tenure/kernels/attention.hpp>
 #include <tenure/kernels/order.hpp>
 #include <tenure/kernels/rearrange.hpp>
@@ -264,16 +264,16 @@ struct step<ops::nodes::attention_gradient::code, T, Device> : step_without_memo
   }
 };
 
-/// Throws index_error unless all indices lie in [0, extent). It waits for the device. `scratch` has room for an index fault.
+/// Throws unless all indices lie in [0, extent). It waits for the device. `scratch` has room for an index fault.
 template <class Device>
 void check_indices(Device& device, const ir::bound& b, dtype type, const void* indices, const operand_view& v, std::int64_t extent, void* scratch) {
   kernels::check_element f{{}, detail::indices_of(type, indices), extent, nullptr};
   for (int d = 0; d < v.rank; ++d) f.space.add(v.extent[d], v.stride[d]);
   const kernels::index_fault refused = device.refused_by(f, scratch);
-  if (refused.any) tenure::detail::throw_outside(b.call, refused.index, extent, b.block);
+  if (refused.any) ir::refuse(b, refused.index, extent, v.rank == 0 ? -1 : refused.position);
 }
 
-/// Checks computed indices against all their bounds, and copies them if all bounds hold. Otherwise throws index_error.
+/// Checks computed indices against all their bounds, and copies them if all bounds hold. Otherwise throws.
 template <class T, class Device>
 struct step<ir::opcode::check, T, Device> {
   static constexpr std::int64_t bytes(const opaque_operation&) { return sizeof(kernels::index_fault); }

@@ -325,7 +325,7 @@ inline void run_opaque(const passes::plan_view& p, const passes::step& s, const 
       one.output(one.emit(alone));
       for (int i = 0; i < p.graph.bound_count; ++i)
         if (const ir::bound& b = p.graph.bounds[i]; b.indices == s.node && n.op == ir::opcode::check)
-          one.check_bound({one.view().outputs[0], known(b.extent, m.symbols()), b.call, false, false, b.block});
+          one.check_bound({one.view().outputs[0], known(b.extent, m.symbols()), b.call, false, false, b.block, b.refusal});
       x = run(one.view(), operands)[0];
     }
     const auto bytes = static_cast<std::size_t>(size_of(x.type));

@@ -7,6 +7,7 @@
 #include <map>
 
 #include <tenure/backend/reference/operations.hpp>
+#include <tenure/ir/refuse.hpp>
 
 namespace TENURE_NAMESPACE::reference {
 
@@ -70,7 +71,7 @@ class interpreter : operations {
       const std::int64_t extent = known(b.extent, symbols_);
       for (std::int64_t at = 0; at < value(id).size(); ++at)
         if (const std::int64_t index = value(id).index(at); index < 0 || index >= extent)
-          tenure::detail::throw_outside(b.call, index, extent, b.block);
+          ir::refuse(b, index, extent, value(id).shape.rank == 0 ? -1 : at);
     }
   }
 

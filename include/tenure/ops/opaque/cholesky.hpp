@@ -9,6 +9,14 @@
 #include <tenure/ops/opaque/operation.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>
 
+namespace TENURE_NAMESPACE {
+
+/// The option that throws where there would be NaN: cholesky(a, tn::checked).
+struct checked_t {};
+inline constexpr checked_t checked{};
+
+}  // namespace tenure
+
 namespace TENURE_NAMESPACE::ops {
 
 namespace nodes {
@@ -88,6 +96,26 @@ struct cholesky : rounds_once {
   }
 };
 
+/// The check is a bound on the number of elements of the diagonal that are not above 0, because bounds are what backends check before they write a result.
+struct checked_cholesky : rounds_once {
+  static constexpr const char* name = "cholesky";
+
+  template <class X>
+  static constexpr auto trace(const X& a) {
+    const auto l = cholesky::trace(a);
+    if constexpr (is_square<typename X::shape_type> && is_floating(dtype_v<typename X::element_type>)) {
+      constexpr int rank = X::shape_type::rank;
+      // A matrix that is singular to the last bit has a 0 there, and one that is not definite NaN.
+      const value diagonal = reduced(on_diagonal(l), std::int64_t{1} << (rank - 1), ir::reduction::sum);
+      const value are_wrong = pointwise_value<where>(pointwise_value<less>(diagonal.like(0), diagonal), diagonal.like(0), diagonal.like(1));
+      const value wrong = cast_to(reduced(are_wrong, std::int64_t{1} << (rank - 2), ir::reduction::sum), dtype::int64);
+      const ir::bound definite{wrong.id, 1, name, false, false, 1, "is not positive definite"};  // nvcc 13 garbles g.check_bound({...})
+      a.graph->check_bound(definite);
+    }
+    return l;
+  }
+};
+
 }  // namespace tenure::ops
 
 namespace TENURE_NAMESPACE {
@@ -97,5 +125,8 @@ namespace TENURE_NAMESPACE {
 /// positive definite, l is NaN from the failing column on, and the other matrices of the batch are right. a has a floating element type.
 /// Source: Golub and Van Loan, Matrix Computations, 4.2. Cost: n^3 / 3 operations a matrix. It is meant for small n and many matrices.
 template <operand A> constexpr auto cholesky(const A& a) { return apply<ops::cholesky>(a); }
+/// cholesky(a) that throws tenure::error where a matrix is not positive definite, before a result is written: "matrix 3 of the batch", counted in row-major order,
+/// with the axes of vmap. On a GPU the call waits for the check, and names any of several matrices.
+template <operand A> constexpr auto cholesky(const A& a, checked_t) { return apply<ops::checked_cholesky>(a); }
 
 }  // namespace tenure

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: log_normal: the shape has a run-time extent: write exp
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using rows = tn::shape<tn::dyn, 4>;
+#else
+using rows = tn::shape<8, 4>;
+#endif
+
+auto f(const tn::tensor<std::int32_t, tn::shape<2>>& key) { return tn::eval(tn::log_normal(rows{}, key)); }
