@@ -3,6 +3,7 @@
 // docs/math.md has the measurements.
 #pragma once
 
+#include <tenure/math/bessel.hpp>
 #include <tenure/math/error_function.hpp>
 #include <tenure/math/exponential.hpp>
 #include <tenure/math/gamma.hpp>
@@ -18,5 +19,6 @@
 #include <tenure/math/power.hpp>
 #include <tenure/math/random.hpp>
 #include <tenure/math/remainder.hpp>
+#include <tenure/math/sinc.hpp>
 #include <tenure/math/slopes.hpp>
 #include <tenure/math/trigonometric.hpp>
