@@ -147,6 +147,8 @@ using tenure::erfinv;
 using tenure::exp;
 using tenure::exp2;
 using tenure::expm1;
+using tenure::gammainc;
+using tenure::gammaincc;
 using tenure::gelu;
 using tenure::gelu_tanh;
 using tenure::hardtanh;

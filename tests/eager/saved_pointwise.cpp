@@ -77,6 +77,9 @@ const std::map<std::string, std::vector<std::string>> table = {
     {"sinc_slope_2", {"0"}},
     {"i0e", {"0y"}},
     {"i1e", {"0y"}},
+    {"gammainc", {"01", "01"}},
+    {"gammaincc", {"01", "01"}},
+    {"gamma_density", {"01y", "01y"}},
     {"cos_of_root", {"0"}},
     {"sinc_of_root", {"0"}},
     {"versine_series_2", {"0"}},
@@ -105,7 +108,7 @@ void check_operation() {
   using vector = tn::tensor<double, shape<3>>;
   const auto call = [](const auto&... x) { return tn::apply<Op>(x...); };
   constexpr bool is_differentiable = Op::types != tn::ops::typing::comparison && !std::is_same_v<Op, tn::ops::logical_and> &&
-                                     !std::is_same_v<Op, tn::ops::logical_or> && !std::is_same_v<Op, tn::ops::logical_not> && !std::is_same_v<Op, tn::ops::tetragamma> &&
+                                     !std::is_same_v<Op, tn::ops::logical_or> && !std::is_same_v<Op, tn::ops::logical_not> && !tn::ops::is_any_of<Op, tn::ops::tetragamma, tn::ops::gammainc_slope> &&
                                      !tn::ops::is_any_of<Op, tn::ops::random_word, tn::ops::random_bits, tn::ops::random_unit, tn::ops::random_normal>;
   if constexpr (is_differentiable && is_one_of_its_kind<Op>()) {
     const auto entry = table.find(Op::name);

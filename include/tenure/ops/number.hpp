@@ -7,6 +7,7 @@
 #include <tenure/math/constant.hpp>
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/bessel.hpp>
+#include <tenure/ops/incomplete.hpp>
 #include <tenure/ops/remainder.hpp>
 #include <tenure/ops/sinc.hpp>
 #include <tenure/ops/special.hpp>
@@ -88,6 +89,8 @@ template <scalar X> constexpr auto erfcx(X x) { return detail::evaluated<ops::er
 template <scalar X> constexpr auto sinc(X x) { return detail::evaluated<ops::sinc_slope<0>>(math::constant::sinc, x); }
 template <scalar X> constexpr auto i0e(X x) { return detail::evaluated<ops::i0e>(math::constant::i0e, x); }
 template <scalar X> constexpr auto i1e(X x) { return detail::evaluated<ops::i1e>(math::constant::i1e, x); }
+template <scalar A, scalar X> constexpr auto gammainc(A a, X x) { return detail::evaluated<ops::gammainc>(math::constant::gammainc, a, x); }
+template <scalar A, scalar X> constexpr auto gammaincc(A a, X x) { return detail::evaluated<ops::gammaincc>(math::constant::gammaincc, a, x); }
 template <scalar X> constexpr auto erfinv(X x) { return detail::evaluated<ops::erfinv>(math::constant::erfinv, x); }
 template <scalar X> constexpr auto normal_icdf(X x) { return detail::evaluated<ops::normal_icdf>(math::constant::normal_icdf, x); }
 template <int Order, scalar X>
