@@ -5,7 +5,7 @@
     scripts/special.py [--check | --golden NAME]
 
 It prints each polynomial with its relative error in the function, for double and float. With --check it fails where a header has another number.
---golden sinc prints tests/math/data_sinc.hpp, and so on: erfcx, bessel, gamma_ratio. Without mpmath it returns 77."""
+--golden sinc prints tests/math/data_sinc.hpp, and so on: erfcx, bessel, gamma_ratio, beta_ratio. Without mpmath it returns 77."""
 import os, struct, sys
 
 from gamma import interpolation, text  # returns 77 without mpmath
@@ -162,6 +162,54 @@ def golden_gamma_ratio():
     rows |= {(a * 1.0009765123456789, x * 1.123456789) for a, x in sorted(rows)[::5]}  # of doubles only
     rows = [(a, x) for a, x in sorted(rows) if x - a - a * float(log(mpf(x) / a)) < 740]
     print_rows("gamma_ratio", "P(a, x), Q(a, x) and the derivatives of P by a and by x.", ("a, x", 4), [(r, gamma_numbers(*r)) for r in rows[::3]])
+
+
+def beta_numbers(a, b, x):
+    """I_x(a, b) and its derivatives by a, b and x: the series x^a y^b / (a B(a, b)) (1 + (a + b) x / (a + 1) + ...), whose terms are positive, of x or of y."""
+    swaps = x > (a + 1) / (a + b + 2)
+    rough = a * float(log(x)) + b * float(mp.log1p(-x)) + float(mp.loggamma(a + b).real - mp.loggamma(a).real - mp.loggamma(b).real)
+    with mp.workdps(40 + (max(0, int(-rough / 2.3)) if swaps else 0)):  # the digits that 1 - I loses
+        a, b, x = mpf(a), mpf(b), mpf(x)
+        y = 1 - x
+        if swaps:
+            a, b, x, y = b, a, y, x
+        s = a + b
+        term, by_a, by_b, n = mpf(1), mpf(0), mpf(0), 0
+        sums = [term, by_a, by_b]
+        while n < 20 or term > sums[0] * mpf(10) ** -(mp.dps - 5) or abs(by_a) + abs(by_b) > (abs(sums[1]) + abs(sums[2])) * mpf(10) ** -(mp.dps - 5):
+            r = (s + n) / (a + n + 1) * x
+            by_a = r * (by_a + term * (1 / (s + n) - 1 / (a + n + 1)))
+            by_b = r * (by_b + term / (s + n))
+            term *= r
+            n += 1
+            if n > 6000:
+                return None
+            sums = [sums[0] + term, sums[1] + by_a, sums[2] + by_b]
+        h = exp(a * log(x) + b * log(y) + mp.loggamma(s).real - mp.loggamma(a).real - mp.loggamma(b).real) / a
+        v = h * sums[0]
+        va = v * (log(x) - mp.psi(0, a + 1) + mp.psi(0, s)) + h * sums[1]
+        vb = v * (log(y) - mp.psi(0, b) + mp.psi(0, s)) + h * sums[2]
+        density = h * a / x / y
+        return (1 - v, -vb, -va, density) if swaps else (v, va, vb, density)
+
+
+def golden_beta_ratio():
+    import random
+
+    random.seed(5)
+    rows = []
+    shapes = [0.01, 0.25, 0.5, 1, 1.5, 3, 4.99, 5.01, 8, 20, 57, 300, 1000]
+    for a in shapes:
+        for b in shapes:
+            if a + b > 1200 and a != b:
+                continue
+            mean, width = a / (a + b), (a * b / (a + b + 1)) ** 0.5 / (a + b)
+            for x in (mean, mean * 0.5, mean + width * random.gauss(0, 2), mean + width * random.gauss(0, 5), random.random()):
+                x = single(x) if len(rows) % 3 else x
+                if 1e-30 < x < 1 - 1e-6:
+                    rows.append((single(a), single(b), x))
+    numbers = [(r, beta_numbers(*r)) for r in rows]
+    print_rows("beta_ratio", "I_x(a, b) and its derivatives by a, b and x.", ("a, b, x", 4), [(r, v) for r, v in numbers if v and v[0] > 1e-290])
 
 
 def golden_erfcx():

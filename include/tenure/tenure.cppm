@@ -136,6 +136,7 @@ using tenure::asinh;
 using tenure::atan;
 using tenure::atan2;
 using tenure::atanh;
+using tenure::betainc;
 using tenure::cos;
 using tenure::cosh;
 using tenure::digamma;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The incomplete gamma functions with all their first partial derivatives and the second ones that are there. The numbers are mpmath's.
+// The incomplete gamma and beta functions with all their first partial derivatives and the second ones that are there. The numbers are mpmath's.
 #include "../catch.hpp"
 
 #include <cmath>
@@ -26,7 +26,29 @@ constexpr auto sum_gammainc = [](auto a, auto x) { return sum(gammainc(a, x)); }
 constexpr auto sum_gammaincc = [](auto a, auto x) { return sum(gammaincc(a, x)); };
 constexpr auto slope_by_x = [](auto a, auto x) { return sum(tn::grad<1>(sum_gammainc)(a, x)); };
 
+constexpr auto sum_betainc = [](auto a, auto b, auto x) { return sum(betainc(a, b, x)); };
+constexpr auto slopes_of_betainc = [](auto a, auto b, auto x) { return sum(tn::grad<2>(sum_betainc)(a, b, x)); };
+
 }  // namespace
+
+TEST_CASE("betainc with its derivatives by a, b and x") {
+  const vector a{0.5, 3, 40, 1}, b{2, 0.75, 30, 1}, x{0.25, 0.875, 0.5, 0.5};
+  const auto r = tn::compile([](auto u, auto v, auto w) { return std::tuple{betainc(u, v, w), tn::grad<0, 1, 2>(sum_betainc)(u, v, w), tn::grad<0, 1, 2>(slopes_of_betainc)(u, v, w)}; })(a, b, x);
+  check("betainc", std::get<0>(r), {0.6875, 0.546191033711343751, 0.114200112676648486, 0.5});
+  const auto& [by_a, by_b, by_x] = std::get<1>(r);
+  check("betainc by a", by_a, {-0.5780773732699248, -0.0939449291699814625, -0.0216524890432279956, -0.346573590279972655});
+  check("betainc by b", by_b, {0.135253490587585503, 0.558532088797970611, 0.0250393686711318265, 0.346573590279972655});
+  check("betainc by x", by_x, {1.125, 2.32375647564863157, 3.21472178642154482, 1.0});
+  const auto& [of_a, of_b, of_x] = std::get<2>(r);
+  check("betainc by x and a", of_a, {1.44041884374012305, 0.293308401857489635, -0.411931801244108284, 0.306852819440054691}, 1e-13);
+  check("betainc by x and b", of_b, {-0.00822348776813048956, 0.439089417329326252, 0.526410902143601525, 0.306852819440054691}, 1e-13);
+  check("betainc by x and x", of_x, {-3.75, 9.95895632420842102, 64.2944357284308963, 0.0}, 1e-13);
+  CHECK(tn::betainc(1, 1, 0.25) == 0.25);
+  static_assert(tn::betainc(2.0, 3.0, 0.0) == 0 && tn::betainc(2.0, 3.0, 1.0) == 1);
+  auto shape = a.clone().requires_grad_();
+  sum(betainc(shape.view(), b, x)).backward();
+  check("betainc by a, eager", shape.grad(), {-0.5780773732699248, -0.0939449291699814625, -0.0216524890432279956, -0.346573590279972655});
+}
 
 TEST_CASE("gammainc and gammaincc with their derivatives by a and x") {
   const vector a{0.5, 3, 40, 1}, x{0.25, 5, 30, 0.5};

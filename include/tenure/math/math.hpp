@@ -8,6 +8,7 @@
 #include <tenure/math/exponential.hpp>
 #include <tenure/math/gamma.hpp>
 #include <tenure/math/hyperbolic.hpp>
+#include <tenure/math/incomplete_beta.hpp>
 #include <tenure/math/incomplete_gamma.hpp>
 #include <tenure/math/inverse_hyperbolic.hpp>
 #include <tenure/math/inverse_trigonometric.hpp>

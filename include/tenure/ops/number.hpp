@@ -8,6 +8,7 @@
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/bessel.hpp>
 #include <tenure/ops/incomplete.hpp>
+#include <tenure/ops/incomplete_beta.hpp>
 #include <tenure/ops/remainder.hpp>
 #include <tenure/ops/sinc.hpp>
 #include <tenure/ops/special.hpp>
@@ -90,6 +91,7 @@ template <scalar X> constexpr auto sinc(X x) { return detail::evaluated<ops::sin
 template <scalar X> constexpr auto i0e(X x) { return detail::evaluated<ops::i0e>(math::constant::i0e, x); }
 template <scalar X> constexpr auto i1e(X x) { return detail::evaluated<ops::i1e>(math::constant::i1e, x); }
 template <scalar A, scalar X> constexpr auto gammainc(A a, X x) { return detail::evaluated<ops::gammainc>(math::constant::gammainc, a, x); }
+template <scalar A, scalar B, scalar X> constexpr auto betainc(A a, B b, X x) { return detail::evaluated<ops::betainc>(math::constant::betainc, a, b, x); }
 template <scalar A, scalar X> constexpr auto gammaincc(A a, X x) { return detail::evaluated<ops::gammaincc>(math::constant::gammaincc, a, x); }
 template <scalar X> constexpr auto erfinv(X x) { return detail::evaluated<ops::erfinv>(math::constant::erfinv, x); }
 template <scalar X> constexpr auto normal_icdf(X x) { return detail::evaluated<ops::normal_icdf>(math::constant::normal_icdf, x); }
