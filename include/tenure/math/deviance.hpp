@@ -68,8 +68,8 @@ TENURE_KERNEL_LAYER twin<P> deviance(twin<P> x, P a) {
 template <class P>
 TENURE_KERNEL_INLINE twin<P> log_of_2() {
   using T = scalar_of<P>;
-  constexpr T high = static_cast<T>(0.693147180559945309417232121458176568L);
-  return {set1<P>(high), set1<P>(static_cast<T>(0.693147180559945309417232121458176568L - static_cast<long double>(high)))};
+  if constexpr (layout<P>::wide) return {set1<P>(T(0x1.62e42fefa39efp-1)), set1<P>(T(0x1.abc9e3b39803fp-56))};
+  else return {set1<P>(T(0x1.62e43p-1f)), set1<P>(T(-0x1.05c61p-29f))};
 }
 // v / 2^32.
 template <class P>

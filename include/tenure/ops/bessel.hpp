@@ -15,7 +15,7 @@ struct i1e;
 struct i0e : floating_unary<i0e> {
   static constexpr const char* name = "i0e";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::i0e(x); }
-  template <class T> static T reference(T x) { return static_cast<T>(math::constant::i0e(x)); }
+  template <class T> static T reference(T x) { return static_cast<T>(math::constant::i0e(static_cast<long double>(x))); }
   template <class V> static constexpr V derivative(int, V g, V x, V y) { return g * (pointwise_value<i1e>(x) - pointwise_value<sign>(x) * y); }
 };
 
@@ -23,7 +23,7 @@ struct i0e : floating_unary<i0e> {
 struct i1e : floating_unary<i1e> {
   static constexpr const char* name = "i1e";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::i1e(x); }
-  template <class T> static T reference(T x) { return static_cast<T>(math::constant::i1e(x)); }
+  template <class T> static T reference(T x) { return static_cast<T>(math::constant::i1e(static_cast<long double>(x))); }
   template <class V> static constexpr V derivative(int, V g, V x, V y) {
     const V is_0 = pointwise_value<equal>(x, x.like(0));
     const V ratio = pointwise_value<where>(is_0, x.like(0.5), y / pointwise_value<where>(is_0, x.like(1), x));

@@ -15,7 +15,7 @@ struct gamma_density : pointwise<gamma_density, 2, typing::floating> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: gammainc: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P a, P x) { return math::gamma_density(a, x); }
-  template <class T> static T reference(T a, T x) { return static_cast<T>(math::constant::gamma_density(a, x)); }
+  template <class T> static T reference(T a, T x) { return static_cast<T>(math::constant::gamma_density(static_cast<long double>(a), static_cast<long double>(x))); }
   /// The derivative of log density by a. Where x is 0 and a is above 1, the density has its zero from x^(a - 1).
   template <class V>
   static constexpr V log_slope(V a, V x) {
@@ -31,7 +31,7 @@ struct gammainc_slope : pointwise<gammainc_slope, 2, typing::floating> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: gammainc: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P a, P x) { return math::gammainc_slope(a, x); }
-  template <class T> static T reference(T a, T x) { return static_cast<T>(math::constant::gammainc_slope(a, x)); }
+  template <class T> static T reference(T a, T x) { return static_cast<T>(math::constant::gammainc_slope(static_cast<long double>(a), static_cast<long double>(x))); }
   template <class V> static constexpr V derivative(int i, V g, V a, V x, V) {
     if (i == 0) {
       g.graph->refuse({ir::diagnostic::kind::incomplete});
@@ -47,7 +47,7 @@ struct gammainc : pointwise<gammainc, 2, typing::floating> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: gammainc: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P a, P x) { return math::gammainc(a, x); }
-  template <class T> static T reference(T a, T x) { return static_cast<T>(math::constant::gammainc(a, x)); }
+  template <class T> static T reference(T a, T x) { return static_cast<T>(math::constant::gammainc(static_cast<long double>(a), static_cast<long double>(x))); }
   template <class V> static constexpr V derivative(int i, V g, V a, V x, V) { return g * (i == 0 ? pointwise_value<gammainc_slope>(a, x) : pointwise_value<gamma_density>(a, x)); }
 };
 
@@ -57,7 +57,7 @@ struct gammaincc : pointwise<gammaincc, 2, typing::floating> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: gammaincc: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P a, P x) { return math::gammaincc(a, x); }
-  template <class T> static T reference(T a, T x) { return static_cast<T>(math::constant::gammaincc(a, x)); }
+  template <class T> static T reference(T a, T x) { return static_cast<T>(math::constant::gammaincc(static_cast<long double>(a), static_cast<long double>(x))); }
   template <class V> static constexpr V derivative(int i, V g, V a, V x, V) { return -(g * (i == 0 ? pointwise_value<gammainc_slope>(a, x) : pointwise_value<gamma_density>(a, x))); }
 };
 

@@ -20,7 +20,7 @@ struct of_beta : pointwise<Op, 3, typing::floating> {
 struct beta_density : of_beta<beta_density> {
   static constexpr const char* name = "beta_density";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P a, P b, P x) { return math::beta_density(a, b, x); }
-  template <class T> static T reference(T a, T b, T x) { return static_cast<T>(math::constant::beta_density(a, b, x)); }
+  template <class T> static T reference(T a, T b, T x) { return static_cast<T>(math::constant::beta_density(static_cast<long double>(a), static_cast<long double>(b), static_cast<long double>(x))); }
   /// The derivative of log density by a, or b. Where x is 0 and a is above 1, the density is 0 and the logarithm is taken of 1.
   template <class V>
   static constexpr V log_slope(int which, V a, V b, V x) {
@@ -37,7 +37,7 @@ template <int Which>
 struct betainc_slope : of_beta<betainc_slope<Which>> {
   static constexpr const char* name = Which == 0 ? "betainc_slope_a" : "betainc_slope_b";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P a, P b, P x) { return math::betainc_slope<Which>(a, b, x); }
-  template <class T> static T reference(T a, T b, T x) { return static_cast<T>(math::constant::betainc_slope(Which, a, b, x)); }
+  template <class T> static T reference(T a, T b, T x) { return static_cast<T>(math::constant::betainc_slope(Which, static_cast<long double>(a), static_cast<long double>(b), static_cast<long double>(x))); }
   template <class V> static constexpr V derivative(int i, V g, V a, V b, V x, V) {
     if (i < 2) {
       g.graph->refuse({ir::diagnostic::kind::incomplete});
@@ -51,7 +51,7 @@ struct betainc_slope : of_beta<betainc_slope<Which>> {
 struct betainc : of_beta<betainc> {
   static constexpr const char* name = "betainc";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P a, P b, P x) { return math::betainc(a, b, x); }
-  template <class T> static T reference(T a, T b, T x) { return static_cast<T>(math::constant::betainc(a, b, x)); }
+  template <class T> static T reference(T a, T b, T x) { return static_cast<T>(math::constant::betainc(static_cast<long double>(a), static_cast<long double>(b), static_cast<long double>(x))); }
   template <class V> static constexpr V derivative(int i, V g, V a, V b, V x, V) {
     return g * (i == 0 ? pointwise_value<betainc_slope<0>>(a, b, x) : i == 1 ? pointwise_value<betainc_slope<1>>(a, b, x) : pointwise_value<beta_density>(a, b, x));
   }

@@ -43,7 +43,7 @@ template <int K>
 struct sinc_slope : floating_unary<sinc_slope<K>> {
   static constexpr const char* name = sinc_names[K];
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::sinc_slope<K>(x); }
-  template <class T> static T reference(T x) { return static_cast<T>(math::constant::sinc_slope(K, x)); }
+  template <class T> static T reference(T x) { return static_cast<T>(math::constant::sinc_slope(K, static_cast<long double>(x))); }
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * sinc_value<K + 1>(x); }
 };
 
