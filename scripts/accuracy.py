@@ -91,6 +91,30 @@ def log_normal(x):
     return -x * x / 2 - mp.log((e - x) * mp.sqrt(2 * pi)), e - x, -(e - x) * e
 
 
+def scaled_erfc(x):  # the terms of the second derivative
+    if x > 25:
+        c = x
+        for n in range(200, 0, -1):
+            c = x + mpf(n) / 2 / c
+        y = 1 / c / mp.sqrt(pi)
+    else:
+        y = mp.exp(x * x) * mp.erfc(x)
+    d = 2 * (x * y - 1 / mp.sqrt(pi)) if x < 1e20 else -1 / x**2 / mp.sqrt(pi)
+    e = 2 * (y + x * d) if x < 1e20 else 2 / x**3 / mp.sqrt(pi)
+    return jet(y, d, e, (abs(y), abs(d), max(abs(e), 2 * y if x > 0 else 0)))
+
+
+def cardinal_sine(x):  # 1 / z^k is the size of a derivative between its zeros
+    z = pi * x
+    if abs(x) < mpf("1e-20"):
+        return mpf(1), -z * pi / 3, -pi * pi / 3
+    s, c = mp.sinpi(x), mp.cospi(x)
+    v = s / z
+    d = (c - v) / x
+    e = -pi * pi * v - 2 * d / x
+    return jet(v, d, e, (abs(v), max(abs(d), min(1, 1 / abs(x)) if abs(x) > 1 else 0), max(abs(e), pi / max(1, abs(x)))))
+
+
 def gamma_of(x):
     return -mp.log(x) if x < 1e-30 else x * (mp.log(x) - 1) if x > 1e90 else mp.loggamma(x).real
 
@@ -149,6 +173,8 @@ functions = {
     "atanh": ("atanh(x)", lambda x: (mp.atanh(x), 1 / ((1 - x) * (1 + x)), 2 * x / ((1 - x) * (1 + x)) ** 2), -1, 1),
     "erf": ("erf(x)", lambda x: (mp.erf(x) if abs(x) < 100 else mp.sign(x), bell(x), -2 * x * bell(x))),
     "erfc": ("erfc(x)", lambda x: (erfc(x), -bell(x), 2 * x * bell(x))),
+    "erfcx": ("erfcx(x)", scaled_erfc, -9),
+    "sinc": ("sinc(x)", cardinal_sine),
     "lgamma": ("lgamma(x)", lambda x: (gamma_of(x), psi(0, x), psi(1, x)), 0),
     "digamma": ("digamma(x)", lambda x: (psi(0, x), psi(1, x), psi(2, x)), 0),
     "erfinv": ("erfinv(x)", inverse_erf, -1, 1),
@@ -176,6 +202,7 @@ known = {
     ("pow_0.001", 2): "(3)",
     ("erfinv", 1): "(4)",  # the result is rounded before e^(y^2)
     ("erfinv", 2): "(4)",
+    ("erfcx", 2): "(5)",  # sqrt(2) x overflows
     ("mish", 2): "(2)",  # softplus is rounded before the exponential of tanh'
 }
 

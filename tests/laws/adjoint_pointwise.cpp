@@ -31,9 +31,9 @@ TEMPLATE_TEST_CASE("derivatives of functions of any number", "", TENURE_LAW_TYPE
 }
 
 TEMPLATE_TEST_CASE("derivatives of functions of positive numbers", "", TENURE_LAW_TYPES) {
-  of_one<TestType>([](auto x) { return std::tuple{log(x), log1p(x), log2(x), sqrt(x), rsqrt(x), reciprocal(x), pow(x, 1.75), 2.0 / x, 3.0 - x, log10(x), lgamma(x), digamma(x), tn::polygamma<1>(x)}; }, 0.25, 3);
+  of_one<TestType>([](auto x) { return std::tuple{log(x), log1p(x), log2(x), sqrt(x), rsqrt(x), reciprocal(x), pow(x, 1.75), 2.0 / x, 3.0 - x, log10(x), lgamma(x), digamma(x), tn::polygamma<1>(x), erfcx(x), sinc(x), i0e(x), i1e(x)}; }, 0.25, 3);
   of_one<TestType>([](auto x) { return std::tuple{tan(x), asin(x), acos(x), atanh(x), acosh(x + 1.0), logit(x), log1mexp(x), erfinv(x), normal_icdf(x)}; }, 0.0625, 0.875);
-  of_two<TestType>([](auto x, auto y) { return std::tuple{pow(x, y), x / y, atan2(x, y), lerp(x, y, 0.25), lerp(x, y, x), xlogy(x, y), fmod(x, y), logaddexp(x, y), hypot(x, y)}; }, 0.25, 3);
+  of_two<TestType>([](auto x, auto y) { return std::tuple{pow(x, y), x / y, atan2(x, y), lerp(x, y, 0.25), lerp(x, y, x), xlogy(x, y), fmod(x, y), logaddexp(x, y), hypot(x, y), gammainc(x, y), gammaincc(x, y), betainc(x, y, 0.375)}; }, 0.25, 3);
 }
 
 TEMPLATE_TEST_CASE("derivatives of functions of two", "", TENURE_LAW_TYPES) {

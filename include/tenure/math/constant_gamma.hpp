@@ -101,6 +101,56 @@ constexpr real log_normal_cdf(real x) {
   if (x >= 0) return log1p(-normal_cdf(-x));
   return x < -1e1000L ? -infinity : -x * x / 2 - log(2.506628274631000502415765284811045253L * normal_ratio(x));
 }
+constexpr real erfcx(real x) {
+  if (x != x || x == infinity) return x != x ? x : 0;
+  const real a = abs(x), tail = 0.564189583547756286948079451560772586L / (a + 0.707106781186547524400844362104849039L * normal_excess_of(1.414213562373095048801688724209698079L * a));
+  return x >= 0 ? tail : x < -106 ? infinity : 2 * exp(x * x) - tail;
+}
+
+/// sin(pi x) / (pi x).
+constexpr real sinc(real x) {
+  if (x != x || abs(x) == infinity) return nan;
+  if (x == 0) return 1;
+  const real n = round(x), s = sin(2 * half_pi * (x - n)) / (2 * half_pi * x);
+  return n / 2 == floor(n / 2) ? s : -s;
+}
+/// The derivative of sinc of order k.
+constexpr real sinc_slope(int k, real x) {
+  if (x != x || abs(x) == infinity) return nan;
+  if (k == 0) return sinc(x);
+  const real pi = 2 * half_pi;
+  if (abs(x) < 1) {
+    const int first = (k + 1) / 2;
+    real term = first % 2 == 0 ? 1 : -1, sum = 0;
+    for (int i = 1; i <= 2 * first; ++i) term *= i <= 2 * first - k ? pi / i : pi;
+    if (k % 2 == 1) term *= x;
+    for (int i = first; i < first + 24; ++i) {  // (-1)^i pi^2i x^(2i - k) / ((2i - k)! (2i + 1))
+      sum += term / (2 * i + 1);
+      term *= -pi * pi * x * x / ((2 * i + 2 - k) * (2 * i + 1 - k));
+    }
+    return sum;
+  }
+  const real n = round(x), angle = pi * (x - n), wave = k == 1 ? cos(angle) : -pi * sin(angle);
+  return ((n / 2 == floor(n / 2) ? wave : -wave) - k * sinc_slope(k - 1, x)) / x;
+}
+
+/// e^-|x| I_n(x), for n = 0 and 1: the series, whose terms are positive, or beyond 40 the asymptotic one.
+constexpr real scaled_bessel(int n, real x) {
+  if (x != x) return x;
+  const real a = abs(x);
+  if (a == infinity) return 0;
+  real sum = 1, term = 1;
+  if (a < 40) {
+    for (int k = 1; k < 100; ++k) sum += term *= a / 2 * (a / 2) / k / (k + n);
+    sum *= exp(-a) * (n == 0 ? 1 : a / 2);
+  } else {
+    for (int k = 1; k < 40; ++k) sum += term *= ((2 * k - 1) * (2 * k - 1) - 4 * n * n) / (8.0L * k) / a;
+    sum *= 0.398942280401432677939946059934381868L / sqrt(a);
+  }
+  return n == 1 && is_negative(x) ? -sum : sum;
+}
+constexpr real i0e(real x) { return scaled_bessel(0, x); }
+constexpr real i1e(real x) { return scaled_bessel(1, x); }
 
 /// z for Phi(z) = p, for p from 0 to 1 / 4: Newton's method for log Phi, which is concave, from the left.
 constexpr real normal_quantile(real p) {

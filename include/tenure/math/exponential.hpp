@@ -141,6 +141,22 @@ TENURE_KERNEL_LAYER P exp_clamped(P x) {
   return scale(e, parts.n);
 }
 
+// e^(x.hi + x.lo), where |x.lo| is at most an ulp of x.hi. inf, 0 and NaN as for exp(x.hi).
+template <class P>
+TENURE_KERNEL_LAYER P exp_of_twin(twin<P> x) {
+  using T = scalar_of<P>;
+  constexpr bool wide = layout<P>::wide;
+  const P one = set1<P>(T(1));
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P>) return exp_by_table<false>(x.hi, x.lo);
+#endif
+  exp_parts<P> parts = exp_reduce(at_least(at_most(x.hi, T(wide ? 710.0 : 89.0)), T(wide ? -746.0 : -104.5)));
+  // Where the result is neither 0 nor infinite, the rest is far below 1. Elsewhere it may be anything.
+  parts.r = add(parts.r, select(lt(abs(x.lo), set1<P>(T(0x1p-10))), x.lo, set1<P>(T(0))));
+  const P e = fma(parts.r, fma(parts.r, exp_tail(parts.r), one), one);
+  return scale(e, parts.n);
+}
+
 // e^-|x| for functions that compute further with it. With 512-bit registers the error is below 1 ulp.
 template <class P>
 TENURE_KERNEL_LAYER P exp_of_minus_abs(P x) {

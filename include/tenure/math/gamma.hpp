@@ -81,6 +81,20 @@ TENURE_KERNEL_INLINE P cotangent_of_turns(P r) {
   return div(c, r);
 }
 
+// log b - digamma(b) for q = 1 / b and b from 4 on.
+template <class P>
+TENURE_KERNEL_INLINE P digamma_rest(P q) {
+  constexpr bool wide = layout<P>::wide;
+  const P u = mul(q, q);
+  P s;
+  if constexpr (wide)
+    s = horner<P>(u, {0x1.5555555555553p-4, -0x1.1111111101245p-7, 0x1.041040c176a8ep-8, -0x1.1110da6023195p-8, 0x1.f064f28ef252cp-8,
+                      -0x1.582438d9893bdp-6, 0x1.46cd896d2670ep-4, -0x1.6520e90d4b86dp-2, 0x1.5152ac74ccd7ep+0, -0x1.61b20cb604f86p+1});
+  else
+    s = horner<P>(u, {0x1.555556p-4f, -0x1.110e3p-7f, 0x1.0237f2p-8f, -0x1.bd4238p-9f});
+  return mul(q, fma(q, s, set1<P>(scalar_of<P>(0.5))));
+}
+
 // digamma(b) for b >= 0, and NaN. -0 gives inf.
 template <class P>
 TENURE_KERNEL_LAYER P digamma_of_positive(P b) {
@@ -108,14 +122,7 @@ TENURE_KERNEL_LAYER P digamma_of_positive(P b) {
   const P factor = select(is_0, b, select(is_3, add(y, one), one));
   const P numerator = fma(e, factor, select(is_0, neg(y), select(is_3, y, zero)));
   const P q = div(select(large, one, numerator), select(large, b, mul(y, factor)));
-  const P u = mul(q, q);
-  P s;
-  if constexpr (wide)
-    s = horner<P>(u, {0x1.5555555555553p-4, -0x1.1111111101245p-7, 0x1.041040c176a8ep-8, -0x1.1110da6023195p-8, 0x1.f064f28ef252cp-8,
-                      -0x1.582438d9893bdp-6, 0x1.46cd896d2670ep-4, -0x1.6520e90d4b86dp-2, 0x1.5152ac74ccd7ep+0, -0x1.61b20cb604f86p+1});
-  else
-    s = horner<P>(u, {0x1.555556p-4f, -0x1.110e3p-7f, 0x1.0237f2p-8f, -0x1.bd4238p-9f});
-  const P far = fnma(q, fma(q, s, set1<P>(T(0.5))), log(select(large, b, one)));
+  const P far = sub(log(select(large, b, one)), digamma_rest(q));
   return select(large, far, q);
 }
 

@@ -3,10 +3,13 @@
 // docs/math.md has the measurements.
 #pragma once
 
+#include <tenure/math/bessel.hpp>
 #include <tenure/math/error_function.hpp>
 #include <tenure/math/exponential.hpp>
 #include <tenure/math/gamma.hpp>
 #include <tenure/math/hyperbolic.hpp>
+#include <tenure/math/incomplete_beta.hpp>
+#include <tenure/math/incomplete_gamma.hpp>
 #include <tenure/math/inverse_hyperbolic.hpp>
 #include <tenure/math/inverse_trigonometric.hpp>
 #include <tenure/math/log10.hpp>
@@ -18,5 +21,6 @@
 #include <tenure/math/power.hpp>
 #include <tenure/math/random.hpp>
 #include <tenure/math/remainder.hpp>
+#include <tenure/math/sinc.hpp>
 #include <tenure/math/slopes.hpp>
 #include <tenure/math/trigonometric.hpp>

@@ -12,20 +12,7 @@
 namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
 template <class P>
-TENURE_KERNEL_LAYER P exp_of_product(P x, P y) {
-  using T = scalar_of<P>;
-  constexpr bool wide = detail::layout<P>::wide;
-  const P one = set1<P>(T(1));
-  const detail::twin<P> p = detail::two_product(x, y);
-#if defined(EIGEN_VECTORIZE_AVX512)
-  if constexpr (is_512<P>) return detail::exp_by_table<false>(p.hi, p.lo);
-#endif
-  detail::exp_parts<P> parts = detail::exp_reduce(at_least(at_most(p.hi, T(wide ? 710.0 : 89.0)), T(wide ? -746.0 : -104.5)));
-  // Where the result is neither 0 nor infinite, the rest is far below 1. Elsewhere it may be anything.
-  parts.r = add(parts.r, select(lt(abs(p.lo), set1<P>(T(0x1p-10))), p.lo, set1<P>(T(0))));
-  const P e = fma(parts.r, fma(parts.r, detail::exp_tail(parts.r), one), one);
-  return detail::scale(e, parts.n);
-}
+TENURE_KERNEL_LAYER P exp_of_product(P x, P y) { return detail::exp_of_twin(detail::two_product(x, y)); }
 
 namespace detail {
 template <class P>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // The logarithm of the normal distribution function Phi, stable in both tails, and its derivative r(x) = phi(x) / Phi(x), the hazard of -x. For x = -a < 0 the
 // excess e = r - a is G / (sqrt(2 pi) H) with the polynomials of normal_cdf up to 6 (float: 3), and a polynomial in 1 / a^2 beyond. Then log Phi(x) is
-// -a^2 / 2 - log(sqrt(2 pi) r). For x > 0 it is log1p(-phi / r(-x)).
-// Law: log_normal_cdf, normal_ratio and normal_excess have at most 4.5 ulp, also in both tails.
+// -a^2 / 2 - log(sqrt(2 pi) r). For x > 0 it is log1p(-phi / r(-x)). erfcx is of the same family.
+// Law: log_normal_cdf, normal_ratio and normal_excess have at most 4.5 ulp, also in both tails. erfcx has 4.
 // Cost: that of exp, log and log1p, with two divisions.
 #pragma once
 
@@ -62,6 +62,19 @@ template <class P>
 TENURE_KERNEL_LAYER P normal_excess(P x) {
   const P e = detail::normal_excess_of(abs(x));
   return select(lt(x, set1<P>(scalar_of<P>(0))), e, add(x, normal_ratio(x)));
+}
+
+/// e^(x^2) erfc(x): for x >= 0 it is sqrt(2 / pi) / r(-sqrt(2) x), without the exponential. It overflows for x below -26.6 (float: -9.3).
+template <class P>
+TENURE_KERNEL_LAYER P erfcx(P x) {
+  using T = scalar_of<P>;
+  const P a = abs(x), e = detail::normal_excess_of(mul(a, set1<P>(T(1.41421356237309504880L))));
+  const P ratio = div(set1<P>(T(0.564189583547756286948L)), fma(e, set1<P>(T(0.707106781186547524401L)), a));
+  const P tail = select(eq(a, set1<P>(T(0))), set1<P>(T(1)), ratio);
+  const mask_of<P> below = lt(x, set1<P>(T(0)));
+  if (!any<P>(below)) return tail;
+  const P whole = exp_of_product(a, a);
+  return select(below, sub(add(whole, whole), tail), tail);
 }
 
 }  // namespace tenure::math

@@ -6,7 +6,11 @@
 
 #include <tenure/math/constant.hpp>
 #include <tenure/ops/activation.hpp>
+#include <tenure/ops/bessel.hpp>
+#include <tenure/ops/incomplete.hpp>
+#include <tenure/ops/incomplete_beta.hpp>
 #include <tenure/ops/remainder.hpp>
+#include <tenure/ops/sinc.hpp>
 #include <tenure/ops/special.hpp>
 #include <tenure/ops/trigonometric.hpp>
 
@@ -82,6 +86,13 @@ template <scalar X> constexpr auto logit(X x) { return detail::evaluated<ops::lo
 template <scalar X> constexpr auto log1mexp(X x) { return detail::evaluated<ops::log1mexp>(math::constant::log1mexp, x); }
 template <scalar X> constexpr auto normal_cdf(X x) { return detail::evaluated<ops::normal_cdf>(math::constant::normal_cdf, x); }
 template <scalar X> constexpr auto log_normal_cdf(X x) { return detail::evaluated<ops::log_normal_cdf>(math::constant::log_normal_cdf, x); }
+template <scalar X> constexpr auto erfcx(X x) { return detail::evaluated<ops::erfcx>(math::constant::erfcx, x); }
+template <scalar X> constexpr auto sinc(X x) { return detail::evaluated<ops::sinc_slope<0>>(math::constant::sinc, x); }
+template <scalar X> constexpr auto i0e(X x) { return detail::evaluated<ops::i0e>(math::constant::i0e, x); }
+template <scalar X> constexpr auto i1e(X x) { return detail::evaluated<ops::i1e>(math::constant::i1e, x); }
+template <scalar A, scalar X> constexpr auto gammainc(A a, X x) { return detail::evaluated<ops::gammainc>(math::constant::gammainc, a, x); }
+template <scalar A, scalar B, scalar X> constexpr auto betainc(A a, B b, X x) { return detail::evaluated<ops::betainc>(math::constant::betainc, a, b, x); }
+template <scalar A, scalar X> constexpr auto gammaincc(A a, X x) { return detail::evaluated<ops::gammaincc>(math::constant::gammaincc, a, x); }
 template <scalar X> constexpr auto erfinv(X x) { return detail::evaluated<ops::erfinv>(math::constant::erfinv, x); }
 template <scalar X> constexpr auto normal_icdf(X x) { return detail::evaluated<ops::normal_icdf>(math::constant::normal_icdf, x); }
 template <int Order, scalar X>

@@ -4,8 +4,12 @@
 
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/angle.hpp>
+#include <tenure/ops/bessel.hpp>
+#include <tenure/ops/incomplete.hpp>
+#include <tenure/ops/incomplete_beta.hpp>
 #include <tenure/ops/random_bits.hpp>
 #include <tenure/ops/remainder.hpp>
+#include <tenure/ops/sinc.hpp>
 #include <tenure/ops/special.hpp>
 #include <tenure/ops/trigonometric.hpp>
 
@@ -21,7 +25,8 @@ struct joined<operation_list<A...>, operation_list<B...>, Rest...> : joined<oper
 }  // namespace detail
 
 using registry = typename detail::joined<arithmetic_operations, comparison_operations, exponential_operations,
-                                         trigonometric_operations, activation_operations, remainder_operations, random_operations, special_operations, angle_operations>::type;
+                                         trigonometric_operations, activation_operations, remainder_operations, random_operations, special_operations, angle_operations, sinc_operations,
+                                         bessel_operations, incomplete_operations, incomplete_beta_operations>::type;
 
 /// The data of a pointwise operation that passes read.
 struct operation_record {

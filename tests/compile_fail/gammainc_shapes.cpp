@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: gammainc: the extents differ and neither of them is 1
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using rhs = tn::tensor<float, tn::shape<4>>;
+#else
+using rhs = tn::tensor<float, tn::shape<3>>;
+#endif
+
+auto f(const tn::tensor<float, tn::shape<3>>& x, const rhs& y) { return tn::eval(gammainc(x, y)); }
