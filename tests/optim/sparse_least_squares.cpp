@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// least_squares over rows of tables takes the steps of the dense one: with and without elimination, with one table in two places, with three tables, and with
+// least_squares over rows of tables: the steps are those of the dense least_squares, but for rounding; with and without elimination, with one table in two places, with three tables, and with
 // factors that are sparse.
 #include "../catch.hpp"
 
