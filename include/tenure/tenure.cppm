@@ -402,6 +402,8 @@ using tenure::train_step;
 using tenure::micro_batches;
 using tenure::each_part;
 using tenure::every_part;
+using tenure::least_squares;
+using tenure::levenberg_marquardt;
 using tenure::minimize;
 using tenure::save;
 using tenure::load;
@@ -431,12 +433,19 @@ using tenure::log_density::normal;
 using tenure::log_density::poisson;
 using tenure::log_density::student_t;
 }  // namespace log_density
+namespace robust {
+using tenure::robust::cauchy;
+using tenure::robust::huber;
+using tenure::robust::none;
+using tenure::robust::tukey;
+}  // namespace robust
 namespace optim {
 using tenure::optim::adam;
 using tenure::optim::clipped;
 using tenure::optim::group;
 using tenure::optim::groups;
 using tenure::optim::lbfgs;
+using tenure::optim::levenberg_marquardt;
 using tenure::optim::minimum;
 using tenure::optim::sgd;
 using tenure::optim::state;

@@ -125,6 +125,7 @@
 #include <tenure/optim/adam.hpp>
 #include <tenure/optim/clipped.hpp>
 #include <tenure/optim/lbfgs.hpp>
+#include <tenure/optim/least_squares.hpp>
 #include <tenure/optim/micro_batches.hpp>
 #include <tenure/optim/schedule.hpp>
 #include <tenure/optim/sgd.hpp>

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include <tenure/optim/least_squares.hpp>
 #include <tenure/tenure.hpp>
 
 namespace tn = tenure;

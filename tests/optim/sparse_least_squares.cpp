@@ -6,8 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include <tenure/optim/sparse_least_squares.hpp>
-#include <tenure/tenure.hpp>
+#include <tenure/sparse.hpp>
 
 namespace tn = tenure;
 

@@ -86,6 +86,7 @@ struct linearized_rows {
   static constexpr auto vmap_traced(G f, const X&... x) { return vmap(f)(x...); }
 };
 
+/// Products of blocks are Eigen's lazyProduct: from sizes of 20 on in all, `*` would call the product of large matrices, in three times the time.
 template <class T, int Rows, int Columns>
 using block = Eigen::Matrix<T, Rows, Columns, Columns == 1 && Rows != 1 ? Eigen::ColMajor : Eigen::RowMajor>;
 template <class T, int Rows, int Columns>
@@ -173,7 +174,7 @@ class rows_problem {
           const std::size_t n = order_[x];
           for_each_parameter([&](auto a) {
             if constexpr (a != last)
-              left -= block_at<T, width<a>, d>(beside_last_[a].data() + n * width<a> * d).transpose() * block_at<T, width<a>, 1>(step_.data() + place_of(a, n));
+              left -= block_at<T, width<a>, d>(beside_last_[a].data() + n * width<a> * d).transpose().lazyProduct(block_at<T, width<a>, 1>(step_.data() + place_of(a, n)));
           });
         }
         const block<T, d, 1> moved = block_at<T, d, d>(inverse_.data() + p * d * d) * left;
@@ -293,19 +294,19 @@ class rows_problem {
       const auto of_n = block_at<T, k, 1>(r + n * k);
       for_each_parameter([&](auto a) {
         if (stays(a)) {
-          block_at<T, width<a>, 1>(gradient_.data() + place_of(a, n)).noalias() += jacobian(a, n).transpose() * of_n;
+          block_at<T, width<a>, 1>(gradient_.data() + place_of(a, n)).noalias() += jacobian(a, n).transpose().lazyProduct(of_n);
         } else {
           constexpr int d = width<a>;
           const std::size_t p = static_cast<std::size_t>(index_[a][n]);
-          block_at<T, d, 1>(gradient_of_last_.data() + p * d).noalias() += jacobian(a, n).transpose() * of_n;
-          block_at<T, d, d>(of_last_.data() + p * d * d).noalias() += jacobian(a, n).transpose() * jacobian(a, n);
+          block_at<T, d, 1>(gradient_of_last_.data() + p * d).noalias() += jacobian(a, n).transpose().lazyProduct(of_n);
+          block_at<T, d, d>(of_last_.data() + p * d * d).noalias() += jacobian(a, n).transpose().lazyProduct(jacobian(a, n));
           for_each_parameter([&](auto b) {
-            if constexpr (b != last) block_at<T, width<b>, d>(beside_last_[b].data() + n * width<b> * d).noalias() = jacobian(b, n).transpose() * jacobian(a, n);
+            if constexpr (b != last) block_at<T, width<b>, d>(beside_last_[b].data() + n * width<b> * d).noalias() = jacobian(b, n).transpose().lazyProduct(jacobian(a, n));
           });
         }
       });
       for_each_pair(n, [&](auto a, auto b) {
-        block_at<T, width<a>, width<b>>(of_observations_.data() + *begin++).noalias() += jacobian(a, n).transpose() * jacobian(b, n);
+        block_at<T, width<a>, width<b>>(of_observations_.data() + *begin++).noalias() += jacobian(a, n).transpose().lazyProduct(jacobian(b, n));
       });
     }
     first_shared_ = begin;
@@ -329,19 +330,19 @@ class rows_problem {
           if constexpr (a != last) {
             constexpr int w = width<a>;
             const auto beside = block_at<T, w, d>(std::as_const(beside_last_[a]).data() + n * w * d);
-            block_at<T, w, 1>(step_.data() + place_of(a, n)).noalias() += beside * moved;
+            block_at<T, w, 1>(step_.data() + place_of(a, n)).noalias() += beside.lazyProduct(moved);
           }
         });
         for_each_parameter([&](auto a) {
           if constexpr (a != last) {
-            const block<T, width<a>, d> times = block_at<T, width<a>, d>(std::as_const(beside_last_[a]).data() + n * width<a> * d) * inverse;
+            const block<T, width<a>, d> times = block_at<T, width<a>, d>(std::as_const(beside_last_[a]).data() + n * width<a> * d).lazyProduct(inverse);
             for (std::size_t y = start_[p]; y < start_[p + 1]; ++y)
               for_each_parameter([&](auto b) {
                 if constexpr (b != last) {
                   const std::size_t m = order_[y];
                   if (block_row(a, n) >= block_row(b, m))
                     block_at<T, width<a>, width<b>>(elements_.data() + *begin++).noalias() -=
-                        times * block_at<T, width<b>, d>(std::as_const(beside_last_[b]).data() + m * width<b> * d).transpose();
+                        times.lazyProduct(block_at<T, width<b>, d>(std::as_const(beside_last_[b]).data() + m * width<b> * d).transpose());
                 }
               });
           }
