@@ -7,6 +7,7 @@ module;
 #include <tenure/debug_nans.hpp>
 #include <tenure/picture.hpp>
 #include <tenure/profile.hpp>
+#include <tenure/sparse.hpp>
 #include <tenure/tenure.hpp>
 #include <tenure/threads.hpp>
 
@@ -405,6 +406,7 @@ using tenure::every_part;
 using tenure::least_squares;
 using tenure::levenberg_marquardt;
 using tenure::minimize;
+using tenure::rows;
 using tenure::save;
 using tenure::load;
 using tenure::map;
@@ -445,7 +447,6 @@ using tenure::optim::clipped;
 using tenure::optim::group;
 using tenure::optim::groups;
 using tenure::optim::lbfgs;
-using tenure::optim::levenberg_marquardt;
 using tenure::optim::minimum;
 using tenure::optim::sgd;
 using tenure::optim::state;

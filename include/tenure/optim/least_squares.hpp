@@ -260,7 +260,7 @@ class dense_problem {
 template <class F, class Loss = robust::none, class Execution = inherited>
 class least_squares_fit {
  public:
-  explicit least_squares_fit(optim::levenberg_marquardt o, Loss l = {}, Execution on = {}) : options(o), loss(l), execution(on) {}
+  explicit least_squares_fit(levenberg_marquardt o, Loss l = {}, Execution on = {}) : options(o), loss(l), execution(on) {}
 
   /// Moves the model (a model, a tuple or a tensor) to where the cost is the smallest, and returns what was reached: `value` is the cost, half the sum of the
   /// squares, and `gradient_norm` the largest element of its gradient. Throws an error if one of them is not finite at the start.
@@ -283,7 +283,7 @@ class least_squares_fit {
     return compiled<optim::detail::covariance_of<F, Loss>, Execution>{{}, execution}(model, loss.scale, data...);
   }
 
-  optim::levenberg_marquardt options;
+  levenberg_marquardt options;
   [[no_unique_address]] Loss loss;
   [[no_unique_address]] Execution execution;
 
@@ -323,17 +323,17 @@ class least_squares_fit {
 /// vector.
 template <class F, class Execution = inherited>
   requires(detail::any_execution<Execution>)
-auto least_squares(F, optim::levenberg_marquardt options = {}, Execution on = {}) {
+auto least_squares(F, levenberg_marquardt options = {}, Execution on = {}) {
   return least_squares_fit<F, robust::none, Execution>(options, {}, on);
 }
 template <class F, class Loss, class Execution = inherited>
   requires(requires { Loss::scale; })
-auto least_squares(F, optim::levenberg_marquardt options, Loss loss, Execution on = {}) {
+auto least_squares(F, levenberg_marquardt options, Loss loss, Execution on = {}) {
   return least_squares_fit<F, Loss, Execution>(options, loss, on);
 }
 // Another method, or a model in its place. It does not compile and gives a message.
 template <class F, class X, class... Rest>
-  requires(!std::is_convertible_v<const X&, optim::levenberg_marquardt>)
+  requires(!std::is_convertible_v<const X&, levenberg_marquardt>)
 auto least_squares(const F&, const X&, const Rest&...) {
   static_assert(detail::never<X>, "tenure: least_squares: the method is tn::levenberg_marquardt, and the model comes after it: least_squares(f, levenberg_marquardt{})(model, x)");
   return after_error();

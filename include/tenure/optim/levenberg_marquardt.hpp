@@ -10,7 +10,6 @@
 #include <tenure/optim/lbfgs.hpp>
 
 namespace TENURE_NAMESPACE {
-namespace optim {
 
 /// The options of least_squares. The cost is half the sum of the squares of the residuals.
 struct levenberg_marquardt {
@@ -19,10 +18,10 @@ struct levenberg_marquardt {
   double value_tolerance = 1e-6;       ///< stops if a step lowers the cost by at most this part of it
   double step_tolerance = 1e-8;        ///< stops if a step is at most this part of the parameters
   double initial_damping = 1e-4;
-  void (*progress)(const minimum&) = nullptr;  ///< called after each step that lowers the cost
+  void (*progress)(const optim::minimum&) = nullptr;  ///< called after each step that lowers the cost
 };
 
-namespace detail {
+namespace optim::detail {
 
 /// What a step gives: the decrease of the cost that the linear model predicts, the length of the step and of the parameters, and the new cost.
 struct tried_step {
@@ -76,9 +75,5 @@ minimum damped_steps(const levenberg_marquardt& o, Problem& problem) {
   return give(stop::gradient);
 }
 
-}  // namespace detail
-}  // namespace optim
-
-using optim::levenberg_marquardt;
-
+}  // namespace optim::detail
 }  // namespace tenure
