@@ -21,6 +21,7 @@ further = {
     "Files, Eigen, DLPack, mdspan": ["interop/*.hpp"],
     "GPUs": ["storage/cuda/stream.hpp"],
     "Many processes": ["distributed/*.hpp"],
+    "Sparse least squares": ["optim/sparse_least_squares.hpp"],
 }
 other_names = {
     "tenure",

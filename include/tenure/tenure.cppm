@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // The named module: `import tenure;` in place of the includes below, for clang 19 or newer. It exports the public names, and this list is
 // also what the reference describes (scripts/reference.py). Not in it: macros, such as BOOST_HANA_DEFINE_STRUCT; headers for .cu files; the
-// headers of NumPy's files, Eigen, DLPack and mdspan, which a program includes before the import.
+// headers of NumPy's files, Eigen, DLPack and mdspan, and of sparse least squares, which takes Eigen's factorization: a program includes them before
+// the import.
 module;
 
 #include <tenure/debug_nans.hpp>
@@ -12,6 +13,7 @@ module;
 
 #include <tenure/interop/save.hpp>
 #include <tenure/optim/groups.hpp>
+#include <tenure/optim/least_squares.hpp>
 
 export module tenure;
 
@@ -403,6 +405,8 @@ using tenure::micro_batches;
 using tenure::each_part;
 using tenure::every_part;
 using tenure::minimize;
+using tenure::least_squares;
+using tenure::levenberg_marquardt;
 using tenure::save;
 using tenure::load;
 using tenure::map;
@@ -431,12 +435,19 @@ using tenure::log_density::normal;
 using tenure::log_density::poisson;
 using tenure::log_density::student_t;
 }  // namespace log_density
+namespace robust {
+using tenure::robust::cauchy;
+using tenure::robust::huber;
+using tenure::robust::none;
+using tenure::robust::tukey;
+}  // namespace robust
 namespace optim {
 using tenure::optim::adam;
 using tenure::optim::clipped;
 using tenure::optim::group;
 using tenure::optim::groups;
 using tenure::optim::lbfgs;
+using tenure::optim::levenberg_marquardt;
 using tenure::optim::minimum;
 using tenure::optim::sgd;
 using tenure::optim::state;

@@ -79,6 +79,7 @@ minimum damped_steps(const levenberg_marquardt& o, Problem& problem) {
 }  // namespace detail
 }  // namespace optim
 
-using optim::levenberg_marquardt;
+/// The options of least_squares: optim::levenberg_marquardt.
+using levenberg_marquardt = optim::levenberg_marquardt;
 
 }  // namespace tenure
