@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // The named module: `import tenure;` in place of the includes below, for clang 19 or newer. It exports the public names, and this list is
 // also what the reference describes (scripts/reference.py). Not in it: macros, such as BOOST_HANA_DEFINE_STRUCT; headers for .cu files; the
-// headers of NumPy's files, Eigen, DLPack and mdspan, which a program includes before the import.
+// headers of NumPy's files, Eigen, DLPack and mdspan, and of sparse least squares, which takes Eigen's factorization: a program includes them before
+// the import.
 module;
 
 #include <tenure/debug_nans.hpp>
@@ -13,6 +14,7 @@ module;
 
 #include <tenure/interop/save.hpp>
 #include <tenure/optim/groups.hpp>
+#include <tenure/optim/least_squares.hpp>
 
 export module tenure;
 

@@ -95,7 +95,7 @@ TEST_CASE("Eigen: rotations") {
   check(tn::eval(tn::so3_exp(0.7 * axis)), matrix<3, 3>(Eigen::AngleAxisd(0.7, Eigen::Vector3d(1, 2, -2) / 3).toRotationMatrix()));
 }
 
-TEST_CASE("Ceres, CasADi, Stan: the rows that are formulas") {
+TEST_CASE("Ceres, CasADi: the rows that are formulas") {
   constexpr auto huber = tn::compile([](auto s) { return where(s < 1.0, s, 2.0 * sqrt(where(s < 1.0, 1.0, s)) - 1.0); });
   const real<3> s{0.25, 1, 4}, found = huber(s);
   CHECK((found(0) == 0.25 && found(1) == 1 && found(2) == 3));

@@ -9,6 +9,7 @@
 
 #include <tenure/ops/opaque/cholesky_solve.hpp>
 #include <tenure/ops/opaque/inverse.hpp>
+#include <tenure/ops/rearrangement.hpp>
 #include <tenure/optim/levenberg_marquardt.hpp>
 #include <tenure/optim/robust.hpp>
 #include <tenure/transform/jacobian.hpp>
@@ -126,12 +127,12 @@ struct cost_of {
   }
 };
 
-/// (x, scale, low, high, data...) -> {cost, largest element of the gradient, gradient g, J^T W J}. A parameter at a bound that g pushes against does
+/// (x, scale, least, most, data...) -> {cost, largest element of the gradient, gradient g, J^T W J}. A parameter at a bound that g pushes against does
 /// not count for the largest element.
 template <class F, class Loss, bool Bounded>
 struct normal_equations {
   template <class M, class C, class... Data>
-  constexpr auto operator()(const M& x, const C& scale, const M& low, const M& high, const Data&... data) const {
+  constexpr auto operator()(const M& x, const C& scale, const M& least, const M& most, const Data&... data) const {
     using flat = vector_of<M>;
     using V = typename flat::vector;
     const V p = as_variable(flat::of(x));
@@ -156,22 +157,22 @@ struct normal_equations {
     const V gradient = cast<typename flat::element>(std::get<0>(both));
     const auto h = cast<typename flat::element>(std::get<1>(both));
     const auto pushed = [&] {
-      if constexpr (Bounded) return where(at_bound(p, gradient, flat::of(low), flat::of(high)), zeros_like(gradient), gradient);
+      if constexpr (Bounded) return where(at_bound(p, gradient, flat::of(least), flat::of(most)), zeros_like(gradient), gradient);
       else return gradient;
     }();
     return std::tuple{cost_of_residuals<Loss>(r, scale), cast<double>(amax(abs(pushed))), gradient, h};
   }
   template <class V>
-  static constexpr auto at_bound(const V& p, const V& gradient, const V& low, const V& high) {
-    return (p <= low && gradient > 0.0) || (p >= high && gradient < 0.0);
+  static constexpr auto at_bound(const V& p, const V& gradient, const V& least, const V& most) {
+    return (p <= least && gradient > 0.0) || (p >= most && gradient < 0.0);
   }
 };
 
-/// (x, g, h, damping, low, high) -> {x + step, predicted decrease, length of the step, length of x}.
+/// (x, g, h, damping, least, most) -> {x + step, predicted decrease, length of the step, length of x}.
 template <bool Bounded>
 struct damped_step {
   template <class M, class G, class H, class D>
-  constexpr auto operator()(const M& x, const G& gradient, const H& h, const D& damping, const M& low, const M& high) const {
+  constexpr auto operator()(const M& x, const G& gradient, const H& h, const D& damping, const M& least, const M& most) const {
     using flat = vector_of<M>;
     using V = typename flat::vector;
     using T = typename flat::element;
@@ -183,11 +184,11 @@ struct damped_step {
     const auto damped = h + cast<T>(damping) * where(on_diagonal, tenure::minimum(maximum(h, full_like(h, 1e-6)), full_like(h, 1e32)), zeros_like(h));
     const V moved = [&] {
       if constexpr (Bounded) {
-        const V least = flat::of(low), most = flat::of(high);
-        const auto frozen = normal_equations<void, void, true>::at_bound(p, gradient, least, most);
+        const V low = flat::of(least), high = flat::of(most);
+        const auto frozen = normal_equations<void, void, true>::at_bound(p, gradient, low, high);
         const auto any = unsqueeze<0>(frozen) || unsqueeze<1>(frozen);
         const auto matrix = where(any, cast<T>(on_diagonal), damped);
-        return V(tenure::minimum(maximum(p - solve(matrix, where(frozen, zeros_like(gradient), gradient), positive_definite), least), most));
+        return V(tenure::minimum(maximum(p - solve(matrix, where(frozen, zeros_like(gradient), gradient), positive_definite), low), high));
       } else {
         return V(p - solve(damped, gradient, positive_definite));
       }
@@ -209,9 +210,9 @@ struct covariance_of {
 /// Whether any parameter lies outside the bounds, or is NaN.
 struct is_outside {
   template <class M>
-  constexpr auto operator()(const M& x, const M& low, const M& high) const {
+  constexpr auto operator()(const M& x, const M& least, const M& most) const {
     const auto p = vector_of<M>::of(x);
-    return !all(p >= vector_of<M>::of(low) && p <= vector_of<M>::of(high));
+    return !all(p >= vector_of<M>::of(least) && p <= vector_of<M>::of(most));
   }
 };
 
@@ -219,8 +220,8 @@ struct is_outside {
 template <class F, class Loss, bool Bounded, class Execution, class Model, class... Data>
 class dense_problem {
  public:
-  dense_problem(const Model& start, const Model& low, const Model& high, double scale, const Execution& on, const Data&... data)
-      : normal_{{}, on}, step_{{}, on}, cost_{{}, on}, at_(deepcopy(start)), lower_(low), upper_(high), scale_(scale), data_(data...) {}
+  dense_problem(const Model& start, const Model& least, const Model& most, double scale, const Execution& on, const Data&... data)
+      : normal_{{}, on}, step_{{}, on}, cost_{{}, on}, at_(deepcopy(start)), lower_(least), upper_(most), scale_(scale), data_(data...) {}
 
   std::pair<double, double> linearize() {
     std::apply([&](const auto&... d) {
@@ -273,8 +274,8 @@ class least_squares_fit {
 
   /// The same with bounds, models like the one to fit; infinity stands for none. They must live as long as the result.
   template <class Bounds>
-  auto within(const Bounds& low, const Bounds& high) const {
-    return [*this, &low, &high]<class Model, class... Data>(Model& model, const Data&... data) { return run<true>(model, &low, &high, data...); };
+  auto within(const Bounds& least, const Bounds& most) const {
+    return [fit = *this, &least, &most]<class Model, class... Data>(Model& model, const Data&... data) { return fit.template run<true>(model, &least, &most, data...); };
   }
   /// The inverse of J^T J at a model, [n, n] for n parameters in the order of their leaves: the covariance of the parameters if the residuals have the
   /// variance 1, else to be multiplied by it, as 2 value / (residuals - n) estimates it.
@@ -289,7 +290,7 @@ class least_squares_fit {
 
  private:
   template <bool Bounded, class Model, class Bounds, class... Data>
-  optim::minimum run(Model& model, const Bounds* low, const Bounds* high, const Data&... data) const {
+  optim::minimum run(Model& model, const Bounds* least, const Bounds* most, const Data&... data) const {
     constexpr bool captures_nothing = std::is_empty_v<F>;
     static_assert(captures_nothing, "tenure: least_squares: the function captures nothing: pass run-time values as arguments");
     if constexpr (!captures_nothing || !optim::detail::has_parameters<Model>()) {
@@ -297,21 +298,21 @@ class least_squares_fit {
     } else {
       auto values = optim::detail::values_of(model);
       using tried = decltype(std::declval<compiled<optim::detail::cost_of<F, Loss>, Execution>>()(values, 1.0, data...));
-      if constexpr (any_tensor<tried>) return from<Bounded>(values, low, high, data...);
+      if constexpr (any_tensor<tried>) return from<Bounded>(values, least, most, data...);
       else return {};  // a static_assert has said why
     }
   }
   template <bool Bounded, class Model, class Bounds, class... Data>
-  optim::minimum from(Model& model, const Bounds* low, const Bounds* high, const Data&... data) const {
-    const auto fit = [&](const auto& least, const auto& most) {
-      optim::detail::dense_problem<F, Loss, Bounded, Execution, Model, Data...> problem(model, least, most, loss.scale, execution, data...);
+  optim::minimum from(Model& model, const Bounds* least, const Bounds* most, const Data&... data) const {
+    const auto fit = [&](const auto& low, const auto& high) {
+      optim::detail::dense_problem<F, Loss, Bounded, Execution, Model, Data...> problem(model, low, high, loss.scale, execution, data...);
       const optim::minimum reached = optim::detail::damped_steps(options, problem);
       compiled<optim::detail::same_tree>{}.into(model)(problem.point());
       return reached;
     };
     if constexpr (Bounded) {
-      if (compiled<optim::detail::is_outside>{}(model, *low, *high).item()) throw error(detail::message("least_squares") << "the start lies outside the bounds");
-      return fit(*low, *high);
+      if (compiled<optim::detail::is_outside>{}(model, *least, *most).item()) throw error(detail::message("least_squares") << "the start lies outside the bounds");
+      return fit(*least, *most);
     } else {
       return fit(model, model);
     }

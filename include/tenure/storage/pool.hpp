@@ -91,14 +91,14 @@ class pool {
     for (int c = 0; c < classes; ++c) {
       shared_cache::list& from = shared.lists[c];
       shared.acquire();
-      link* const all = from.head.load();
+      link* const unused = from.head.load();
       const std::size_t freed = from.length * detail::size_class_bytes(c);
       from.head.store(nullptr);
       from.length = 0;
       shared.owned -= freed;
       shared.release();
       bytes += freed;
-      free_list(all);
+      free_list(unused);
     }
     return_to_system();
     return bytes;
@@ -270,13 +270,13 @@ class pool {
   // register them, and the handlers count. They are not registered before main: a library for processors that this one may not be has no initializers.
   static void handle_fork() noexcept {
     if (shared.handles_fork.load_acquire() != 0) return;
-    const auto end = [] {
+    const auto leave = [] {
       if (--local.fork_handlers == 0) shared.release();
     };
-    const auto begin = [] {
+    const auto enter = [] {
       if (local.fork_handlers++ == 0) shared.acquire();
     };
-    pthread_atfork(begin, end, end);
+    pthread_atfork(enter, leave, leave);
     shared.handles_fork.store_release(1);
   }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <tenure/passes/loops/activity.hpp>
+#include <tenure/passes/roles.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
