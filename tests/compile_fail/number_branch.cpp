@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: trace: cannot branch on a number of a trace, which is not known yet: where.condition, a, b., max.a, b. and min.a, b. compute both sides and choose
-// lines: 16
+// lines: 18
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

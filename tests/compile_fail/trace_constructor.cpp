@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: trace: T.0.0. of a traced scalar T has no graph: templated C.. is called by tn::as_numbers.f., with a number T that has one; in a trace a variable begins with tn::zeros_like.x.
-// lines: 32
+// lines: 36
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -233,16 +233,23 @@ TEST_CASE("matrices are arrays of arrays, integers stay traced, tuples stay tupl
       for (std::size_t j = 0; j < 3; ++j) transposed[j][i] = a[i][j] * n;
     T trace(0.f);
     trace += std::get<0>(pair) + std::get<1>(pair)[1];
-    return std::tuple{transposed, trace, 2.5};
+    const T tenth = T(0.1), rounded = tenth * tenth;
+    return std::tuple{transposed, trace, 2.5, std::pair{std::array{n, n}, 3}, std::array{std::pair{trace, n}}, rounded};
   });
   const tn::tensor<float, tn::shape<2, 3>> a{{1, 2, 3}, {4, 5, 6}};
-  const auto [t, trace, known] = f(a, std::int64_t{2}, std::tuple{1.5f, tn::tensor<float, tn::shape<2>>{3, 4}});
+  const auto [t, trace, known, integers, pairs, rounded] = f(a, std::int64_t{2}, std::tuple{1.5f, tn::tensor<float, tn::shape<2>>{3, 4}});
   static_assert(std::is_same_v<std::remove_cvref_t<decltype(t)>, tn::tensor<float, tn::shape<3, 2>>>);
   static_assert(std::is_same_v<std::remove_cvref_t<decltype(trace)>, tn::tensor<float, tn::shape<>>>);
   for (int i = 0; i < 2; ++i)
     for (int j = 0; j < 3; ++j) CHECK(t.data()[j * 2 + i] == 2 * a.data()[i * 3 + j]);
   CHECK(trace.item() == 5.5f);
   CHECK(known.item() == 2.5);
+  static_assert(std::is_same_v<std::remove_cvref_t<decltype(integers.first)>, tn::tensor<std::int64_t, tn::shape<2>>>);
+  CHECK(integers.first.data()[1] == 2);
+  CHECK(integers.second.item() == 3);
+  CHECK(pairs[0].first.item() == 5.5f);
+  CHECK(pairs[0].second.item() == 2);
+  CHECK(rounded.item() == 0.1f * 0.1f);
 }
 
 TEST_CASE("as_numbers(f) is a function of a trace, under vmap too") {

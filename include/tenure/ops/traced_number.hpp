@@ -126,8 +126,9 @@ class traced_number {
  private:
   template <class R>
   static constexpr traced_number result(const R& r) {
-    static_assert(detail::is_traced_number<R>, "tenure: trace: a number of a trace stays a number: it cannot become a vector by +=, -=, *= or /=");
-    if constexpr (detail::is_traced_number<R>) return traced_number(r);
+    constexpr bool is_number = detail::is_traced_number<R>;
+    static_assert(is_number, "tenure: trace: a number of a trace stays a number: it cannot become a vector by +=, -=, *= or /=");
+    if constexpr (is_number) return traced_number(r);
     else return {};
   }
 

@@ -52,19 +52,44 @@ constexpr numbers_of_t<X> to_numbers(const X& x) {
   else return [&]<std::size_t... I>(std::index_sequence<I...>) { return to{to_numbers(row_or_part<I>(x))...}; }(std::make_index_sequence<std::tuple_size_v<to>>{});
 }
 
+/// Whether an array of X is an axis of a result.
 template <class X>
-inline constexpr bool is_vector_of_numbers = false;
+inline constexpr bool is_number_or_row = is_traced_number<X> || scalar<X>;
+template <class T>
+inline constexpr bool is_number_or_row<traced<T, shape<>>> = true;
 template <class X, std::size_t N>
-inline constexpr bool is_vector_of_numbers<std::array<X, N>> = N > 0 && (is_traced_number<X> || is_vector_of_numbers<X>);
+inline constexpr bool is_number_or_row<std::array<X, N>> = N > 0 && is_number_or_row<X>;
 
 /// A result of f as a result of a trace.
 template <class X>
-constexpr auto from_numbers(ir::builder& g, const X& x) {
-  if constexpr (scalar<X>) return lift<traced<double, shape<>>>(g, x);
-  else if constexpr (is_traced_number<X>) return x.in(g);
-  else if constexpr (is_vector_of_numbers<X>) return std::apply([&](const auto&... each) { return stack(from_numbers(g, each)...); }, x);
-  else if constexpr (has_tuple_parts<X>) return std::apply([&](const auto&... each) { return std::tuple{from_numbers(g, each)...}; }, x);
-  else return x;
+constexpr auto from_numbers([[maybe_unused]] ir::builder& g, const X& x) {
+  if constexpr (is_traced_number<X>) {
+    return x.in(g);
+  } else if constexpr (scalar<X>) {
+    using T = typename leaf_type<X>::element_type;
+    return lift<traced<T, shape<>>>(g, number::convert<T>(x));
+  } else {
+    return x;
+  }
+}
+template <class X, std::size_t N>
+constexpr auto from_numbers(ir::builder& g, const std::array<X, N>& x);
+template <class First, class Second>
+constexpr auto from_numbers(ir::builder& g, const std::pair<First, Second>& x);
+template <class... X>
+constexpr auto from_numbers(ir::builder& g, const std::tuple<X...>& x);
+template <class X, std::size_t N>
+constexpr auto from_numbers(ir::builder& g, const std::array<X, N>& x) {
+  return std::apply([&](const auto&... each) {
+    if constexpr (is_number_or_row<std::array<X, N>>) return stack(from_numbers(g, each)...);
+    else return std::array{from_numbers(g, each)...};
+  }, x);
+}
+template <class First, class Second>
+constexpr auto from_numbers(ir::builder& g, const std::pair<First, Second>& x) { return std::pair{from_numbers(g, x.first), from_numbers(g, x.second)}; }
+template <class... X>
+constexpr auto from_numbers(ir::builder& g, const std::tuple<X...>& x) {
+  return std::apply([&](const auto&... each) { return std::tuple{from_numbers(g, each)...}; }, x);
 }
 
 template <class F>
