@@ -134,6 +134,16 @@ struct pendulum {
   }
 };
 
+// ---- as in docs/eigen.md -------------------------------------------------------------------------------------------
+
+template <class T>
+constexpr T log_density(const std::array<T, 3>& p) {
+  using std::exp, std::max;
+  T s(0.0);
+  for (const T& x : p) s += exp(x) * 2.0;
+  return max(s, T(1));
+}
+
 // ---- numbers that the trace knows ----------------------------------------------------------------------------------
 
 struct of_known {
@@ -168,6 +178,7 @@ TEST_CASE("as_numbers(f)(x) is f of the elements of x as doubles") {
   check_value_and_gradient<10>(eight_schools{}, {4.4, 1.5, 10.1, 7.2, -3.3, 6.1, 1.2, 2.3, 9.4, 8.5});
   check_value_and_gradient<3>(pendulum{}, {0.7, -0.2, 0.3});
   check_value_and_gradient<1>(of_known{}, {0.5});
+  check_value_and_gradient<3>([](const auto& p) { return log_density(p); }, {0.1, 0.2, 0.3});
 }
 
 TEST_CASE("a residual of Ceres has the Jacobian of central differences, also without a rotation") {
