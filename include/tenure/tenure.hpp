@@ -88,11 +88,13 @@
 #include <tenure/ops/rotations.hpp>
 #include <tenure/ops/subscript.hpp>
 #include <tenure/ops/traced_factories.hpp>
+#include <tenure/ops/traced_number.hpp>
 
 // Before the headers that include them: their messages are a line shorter then.
 #include <tenure/transform/control_flow_rules.hpp>
 #include <tenure/transform/control_flow.hpp>
 
+#include <tenure/transform/as_numbers.hpp>
 #include <tenure/transform/checkpoint.hpp>
 #include <tenure/transform/compile.hpp>
 #include <tenure/transform/custom.hpp>

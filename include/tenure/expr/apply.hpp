@@ -13,6 +13,12 @@
 namespace TENURE_NAMESPACE {
 
 namespace detail {
+/// X is a traced_number (ops/traced_number.hpp).
+template <class X>
+concept is_traced_number = requires { typename std::remove_cvref_t<X>::number_tag; };
+template <class Operation, class... X>
+constexpr auto apply_to_numbers(const X&... x);  // ops/traced_number.hpp
+
 /// A plain bool as the condition of where. Other plain numbers take the type of the operands beside them.
 struct flag {
   bool value;
@@ -25,7 +31,7 @@ struct tensor_traits<flag> {
 };
 // The result of a failed call is an operand, so that the functions which take it are found. apply() gives it back without a second message.
 template <class X>
-inline constexpr bool is_operand = any_tensor<X> || expression<X> || traces<X> || is_after_error<X> || std::is_same_v<X, flag>;
+inline constexpr bool is_operand = any_tensor<X> || expression<X> || traces<X> || is_traced_number<X> || is_after_error<X> || std::is_same_v<X, flag>;
 /// E is the type of a temporary expression, and X that of a tensor, an expression or a number.
 template <class E, class X>
 concept joins_temporary = !std::is_reference_v<E> && !std::is_const_v<E> && expression<E> && (any_tensor<X> || expression<X> || scalar<X>);
@@ -219,6 +225,8 @@ constexpr auto apply(const X&... x) {
     return after_error();
   } else if constexpr (!are_operands) {
     return detail::stand_in(x...);
+  } else if constexpr ((detail::is_traced_number<X> || ...)) {
+    return detail::apply_to_numbers<Operation>(x...);
   } else if constexpr ((is_traced_v<X> || ...)) {
     ir::builder* g = nullptr;
     ((g = g ? g : detail::graph_of(x)), ...);

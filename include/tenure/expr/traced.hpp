@@ -53,6 +53,12 @@ struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, 
   traced() = default;
   constexpr traced(ir::builder* g, ir::node_id i) : graph(g), id(i) {}
   traced(const traced&) = default;
+  /// Does not compile: a number has no graph. It gives the message.
+  template <scalar U>
+    requires(Shape::rank == 0)
+  constexpr explicit traced(U) {
+    static_assert(detail::never<U>, "tenure: trace: T(0.0) of a traced scalar T has no graph: templated C++ is called by tn::as_numbers(f), with a number T that has one; in a trace a variable begins with tn::zeros_like(x)");
+  }
 
   /// shape()[axis] and extent(axis) compile only for axes of static extent. tn::extent<A>(x) is a traced number for every axis.
   constexpr decltype(auto) shape() const {

@@ -133,10 +133,10 @@ struct bound {
 };
 
 /// The first error of a trace, with the numbers of its message. Examples: an index or a range outside its axis, a captured number that is known
-/// only at run time, more shapes than there are ids, or a part that is not between 0 and 1.
+/// only at run time, a function of numbers that no trace computes, more shapes than there are ids, or a part that is not between 0 and 1.
 struct diagnostic {
   enum class kind : std::uint8_t {
-    nothing, index, range, range_end, made_extent, capture, shapes, extent, part, norm, number, nonlinear_backward, polygamma, incomplete, forward_custom_vjp, reverse_extern, forward_extern, outside_body
+    nothing, index, range, range_end, made_extent, capture, shapes, extent, part, norm, number, unknown, nonlinear_backward, polygamma, incomplete, forward_custom_vjp, reverse_extern, forward_extern, outside_body
   } what = kind::nothing;
   std::int64_t lhs = 0, rhs = 0;
 };

@@ -90,7 +90,7 @@ struct erfc : floating_unary<erfc> {
 struct relu : pointwise<relu, 1, typing::arithmetic> {
   static constexpr const char* name = "relu";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::max(x, math::set1<P>(0)); }
-  template <class T> static T reference(T x) { return x != x ? x : x > T(0) ? x : T(0); }
+  template <class T> static constexpr T reference(T x) { return x != x ? x : x > T(0) ? x : T(0); }
   template <class V> static constexpr V derivative(int, V g, V, V y) {
     return pointwise_value<where>(pointwise_value<less_equal>(y, y.like(0)), g.like(0), g);
   }

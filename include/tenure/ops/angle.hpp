@@ -63,7 +63,7 @@ struct versine_series : floating_unary<versine_series<K>> {
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P z) { return math::versine_series<K>(z); }
   template <class T>
   static T reference(T x) {
-    const long double z = x;
+    const auto z = static_cast<long double>(x);
     if (z < 1) {
       long double s = 0;
       for (int i = 12; i >= 0; --i) s = static_cast<long double>(1) / std::tgamma(static_cast<long double>(K + 2 * i + 1)) - z * s;
@@ -87,7 +87,7 @@ struct atan_series : floating_unary<atan_series<K>> {
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P p) { return math::atan_series<K>(p); }
   template <class T>
   static T reference(T x) {
-    const long double p = x;
+    const auto p = static_cast<long double>(x);
     if (p < 0.25L) {
       long double s = 0;
       for (int i = 40; i >= 0; --i) s = static_cast<long double>(1) / (2 * (K + i) + 1) - p * s;

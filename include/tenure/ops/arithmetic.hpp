@@ -13,7 +13,7 @@ namespace TENURE_NAMESPACE::ops {
 struct neg : pointwise<neg, 1, typing::arithmetic> {
   static constexpr const char* name = "neg";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::neg(x); }
-  template <class T> static T reference(T x) { return number::neg(x); }
+  template <class T> static constexpr T reference(T x) { return number::neg(x); }
   template <class V> static constexpr V derivative(int, V g, V, V) { return -g; }
   template <class X>
   static constexpr auto trace(const X& x) {
@@ -27,7 +27,7 @@ struct add : pointwise<add, 2, typing::arithmetic> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: add: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::add(x, y); }
-  template <class T> static T reference(T x, T y) { return number::add(x, y); }
+  template <class T> static constexpr T reference(T x, T y) { return number::add(x, y); }
   template <class V> static constexpr V derivative(int, V g, V, V, V) { return g; }
 };
 
@@ -36,7 +36,7 @@ struct sub : pointwise<sub, 2, typing::arithmetic> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: sub: the extents differ and neither of them is 1: with tn::keepdim a reduction keeps its axis, as in x - mean(x, tn::axis<1>, tn::keepdim)"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::sub(x, y); }
-  template <class T> static T reference(T x, T y) { return number::sub(x, y); }
+  template <class T> static constexpr T reference(T x, T y) { return number::sub(x, y); }
   template <class V> static constexpr V derivative(int i, V g, V, V, V) { return i == 0 ? g : -g; }
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& y) {
@@ -51,7 +51,7 @@ struct mul : pointwise<mul, 2, typing::arithmetic>, keeps_numbers {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: mul: the extents differ and neither of them is 1: the product of matrices is matmul(a, b)"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::mul(x, y); }
-  template <class T> static T reference(T x, T y) { return number::mul(x, y); }
+  template <class T> static constexpr T reference(T x, T y) { return number::mul(x, y); }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g * y : g * x; }
 };
 
@@ -62,7 +62,7 @@ struct div : pointwise<div, 2, typing::floating>, keeps_numbers {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: div: the extents differ and neither of them is 1: with tn::keepdim a reduction keeps its axis, as in x / norm(x, tn::axis<1>, tn::keepdim)"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::div(x, y); }
-  template <class T> static T reference(T x, T y) { return static_cast<T>(x / y); }
+  template <class T> static constexpr T reference(T x, T y) { return static_cast<T>(x / y); }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g / y : -(g * (x / y) / y); }
 };
 
@@ -73,14 +73,14 @@ struct sign : piecewise_constant<sign, 1, typing::arithmetic> {
     const P zero = math::set1<P>(0), one = math::set1<P>(1);
     return math::select(math::gt(x, zero), one, math::select(math::lt(x, zero), math::neg(one), math::mul(x, zero)));
   }
-  template <class T> static T reference(T x) { return x > T(0) ? T(1) : x < T(0) ? static_cast<T>(-T(1)) : static_cast<T>(x * T(0)); }
+  template <class T> static constexpr T reference(T x) { return x > T(0) ? T(1) : x < T(0) ? static_cast<T>(-T(1)) : static_cast<T>(x * T(0)); }
 };
 
 /// |x|. The derivative is sign(x): it is 0 at 0, and NaN at NaN.
 struct abs : pointwise<abs, 1, typing::arithmetic> {
   static constexpr const char* name = "abs";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::abs(x); }
-  template <class T> static T reference(T x) { return x < T(0) ? number::neg(x) : x == T(0) ? T(0) : x; }
+  template <class T> static constexpr T reference(T x) { return x < T(0) ? number::neg(x) : x == T(0) ? T(0) : x; }
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<sign>(x); }
 };
 

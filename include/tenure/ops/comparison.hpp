@@ -21,42 +21,42 @@ struct equal : comparison<equal> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: equal: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER auto evaluate(P x, P y) { return math::eq(x, y); }
-  template <class T> static bool reference(T x, T y) { return x == y; }
+  template <class T> static constexpr bool reference(T x, T y) { return x == y; }
 };
 struct not_equal : comparison<not_equal> {
   static constexpr const char* name = "not_equal";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: not_equal: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER auto evaluate(P x, P y) { return math::ne(x, y); }
-  template <class T> static bool reference(T x, T y) { return x != y; }
+  template <class T> static constexpr bool reference(T x, T y) { return x != y; }
 };
 struct less : comparison<less> {
   static constexpr const char* name = "less";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: less: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER auto evaluate(P x, P y) { return math::lt(x, y); }
-  template <class T> static bool reference(T x, T y) { return x < y; }
+  template <class T> static constexpr bool reference(T x, T y) { return x < y; }
 };
 struct less_equal : comparison<less_equal> {
   static constexpr const char* name = "less_equal";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: less_equal: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER auto evaluate(P x, P y) { return math::le(x, y); }
-  template <class T> static bool reference(T x, T y) { return x <= y; }
+  template <class T> static constexpr bool reference(T x, T y) { return x <= y; }
 };
 struct greater : comparison<greater> {
   static constexpr const char* name = "greater";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: greater: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER auto evaluate(P x, P y) { return math::gt(x, y); }
-  template <class T> static bool reference(T x, T y) { return x > y; }
+  template <class T> static constexpr bool reference(T x, T y) { return x > y; }
 };
 struct greater_equal : comparison<greater_equal> {
   static constexpr const char* name = "greater_equal";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: greater_equal: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER auto evaluate(P x, P y) { return math::ge(x, y); }
-  template <class T> static bool reference(T x, T y) { return x >= y; }
+  template <class T> static constexpr bool reference(T x, T y) { return x >= y; }
 };
 
 struct logical_and : piecewise_constant<logical_and, 2, typing::logical> {
@@ -64,19 +64,19 @@ struct logical_and : piecewise_constant<logical_and, 2, typing::logical> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: logical_and: the extents differ and neither of them is 1"); }
   template <class M> static TENURE_KERNEL_LAYER M evaluate(M x, M y) { return math::mask_and(x, y); }
-  static bool reference(bool x, bool y) { return x && y; }
+  static constexpr bool reference(bool x, bool y) { return x && y; }
 };
 struct logical_or : piecewise_constant<logical_or, 2, typing::logical> {
   static constexpr const char* name = "logical_or";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: logical_or: the extents differ and neither of them is 1"); }
   template <class M> static TENURE_KERNEL_LAYER M evaluate(M x, M y) { return math::mask_or(x, y); }
-  static bool reference(bool x, bool y) { return x || y; }
+  static constexpr bool reference(bool x, bool y) { return x || y; }
 };
 struct logical_not : piecewise_constant<logical_not, 1, typing::logical> {
   static constexpr const char* name = "logical_not";
   template <class M> static TENURE_KERNEL_LAYER M evaluate(M x) { return math::mask_not(x); }
-  static bool reference(bool x) { return !x; }
+  static constexpr bool reference(bool x) { return !x; }
 };
 
 /// condition ? x : y for each element.
@@ -85,7 +85,7 @@ struct where : pointwise<where, 3, typing::selection> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: where: the extents differ and neither of them is 1"); }
   template <class M, class P> static TENURE_KERNEL_LAYER P evaluate(M c, P x, P y) { return math::select(c, x, y); }
-  template <class T> static T reference(bool c, T x, T y) { return c ? x : y; }
+  template <class T> static constexpr T reference(bool c, T x, T y) { return c ? x : y; }
   template <class V> static constexpr V derivative(int i, V g, V c, V, V, V) {
     return i == 0 ? g.like(0) : i == 1 ? pointwise_value<where>(c, g, g.like(0)) : pointwise_value<where>(c, g.like(0), g);
   }

@@ -29,9 +29,62 @@ constexpr auto floating_number(X x) {
 template <class... X>
 using floating_type = std::common_type_t<decltype(floating_number(X()))...>;
 
+/// The function of math/constant.hpp that computes Operation in constant evaluation, in place of Operation::reference. nullptr: there is none.
+template <class Operation>
+inline constexpr auto known = nullptr;
+template <> inline constexpr auto known<ops::exp> = math::constant::exp;
+template <> inline constexpr auto known<ops::exp2> = math::constant::exp2;
+template <> inline constexpr auto known<ops::expm1> = math::constant::expm1;
+template <> inline constexpr auto known<ops::log> = math::constant::log;
+template <> inline constexpr auto known<ops::log1p> = math::constant::log1p;
+template <> inline constexpr auto known<ops::log2> = math::constant::log2;
+template <> inline constexpr auto known<ops::log10> = math::constant::log10;
+template <> inline constexpr auto known<ops::sqrt> = math::constant::sqrt;
+template <> inline constexpr auto known<ops::pow> = math::constant::pow;
+template <> inline constexpr auto known<ops::xlogy> = math::constant::xlogy;
+template <> inline constexpr auto known<ops::sin> = math::constant::sin;
+template <> inline constexpr auto known<ops::cos> = math::constant::cos;
+template <> inline constexpr auto known<ops::tan> = math::constant::tan;
+template <> inline constexpr auto known<ops::asin> = math::constant::asin;
+template <> inline constexpr auto known<ops::acos> = math::constant::acos;
+template <> inline constexpr auto known<ops::atan> = math::constant::atan;
+template <> inline constexpr auto known<ops::atan2> = math::constant::atan2;
+template <> inline constexpr auto known<ops::sinh> = math::constant::sinh;
+template <> inline constexpr auto known<ops::cosh> = math::constant::cosh;
+template <> inline constexpr auto known<ops::asinh> = math::constant::asinh;
+template <> inline constexpr auto known<ops::acosh> = math::constant::acosh;
+template <> inline constexpr auto known<ops::atanh> = math::constant::atanh;
+template <> inline constexpr auto known<ops::tanh> = math::constant::tanh;
+template <> inline constexpr auto known<ops::erf> = math::constant::erf;
+template <> inline constexpr auto known<ops::erfc> = math::constant::erfc;
+template <> inline constexpr auto known<ops::lgamma> = math::constant::lgamma;
+template <> inline constexpr auto known<ops::digamma> = math::constant::digamma;
+template <> inline constexpr auto known<ops::logaddexp> = math::constant::logaddexp;
+template <> inline constexpr auto known<ops::hypot> = math::constant::hypot;
+template <> inline constexpr auto known<ops::logit> = math::constant::logit;
+template <> inline constexpr auto known<ops::log1mexp> = math::constant::log1mexp;
+template <> inline constexpr auto known<ops::normal_cdf> = math::constant::normal_cdf;
+template <> inline constexpr auto known<ops::log_normal_cdf> = math::constant::log_normal_cdf;
+template <> inline constexpr auto known<ops::erfcx> = math::constant::erfcx;
+template <> inline constexpr auto known<ops::sinc_slope<0>> = math::constant::sinc;
+template <> inline constexpr auto known<ops::i0e> = math::constant::i0e;
+template <> inline constexpr auto known<ops::i1e> = math::constant::i1e;
+template <> inline constexpr auto known<ops::gammainc> = math::constant::gammainc;
+template <> inline constexpr auto known<ops::betainc> = math::constant::betainc;
+template <> inline constexpr auto known<ops::gammaincc> = math::constant::gammaincc;
+template <> inline constexpr auto known<ops::erfinv> = math::constant::erfinv;
+template <> inline constexpr auto known<ops::normal_icdf> = math::constant::normal_icdf;
+template <> inline constexpr auto known<ops::floor> = math::constant::floor;
+template <> inline constexpr auto known<ops::round> = math::constant::round;
+template <> inline constexpr auto known<ops::ceil> = math::constant::ceil;
+template <> inline constexpr auto known<ops::trunc> = math::constant::trunc;
+template <> inline constexpr auto known<ops::fmod> = math::constant::fmod;
+template <> inline constexpr auto known<ops::remainder> = math::constant::remainder;
+template <> inline constexpr auto known<ops::floor_divide> = math::constant::floor_divide;
+
 /// known(x...) in constant evaluation, else Operation::reference(x...).
 template <class Operation, class Known, class... X>
-constexpr auto evaluated(Known known, X... x) {
+constexpr auto evaluated_by(Known known, X... x) {
   using T = floating_type<X...>;
   if (!std::is_constant_evaluated()) return Operation::reference(static_cast<T>(x)...);
   const long double r = known(static_cast<long double>(x)...);
@@ -39,76 +92,79 @@ constexpr auto evaluated(Known known, X... x) {
   return r > most ? std::numeric_limits<T>::infinity() : r < -most ? -std::numeric_limits<T>::infinity() : static_cast<T>(r);
 }
 
+template <class Operation, class... X>
+constexpr auto evaluated(X... x) { return evaluated_by<Operation>(known<Operation>, x...); }
+
 /// Operation::reference() in the common type of the numbers, where it is exact.
 template <class Operation, class... X>
 constexpr auto exact(X... x) { return Operation::reference(static_cast<std::common_type_t<X...>>(x)...); }
 
 /// exact() for integers, whose result is an integer. For other numbers evaluated().
-template <class Operation, class Known, class... X>
-constexpr auto exact_or_evaluated(Known known, X... x) {
+template <class Operation, class... X>
+constexpr auto exact_or_evaluated(X... x) {
   if constexpr (std::is_integral_v<std::common_type_t<X...>>) return exact<Operation>(x...);
-  else return evaluated<Operation>(known, x...);
+  else return evaluated<Operation>(x...);
 }
 
 }  // namespace detail
 
-template <scalar X> constexpr auto exp(X x) { return detail::evaluated<ops::exp>(math::constant::exp, x); }
-template <scalar X> constexpr auto exp2(X x) { return detail::evaluated<ops::exp2>(math::constant::exp2, x); }
-template <scalar X> constexpr auto expm1(X x) { return detail::evaluated<ops::expm1>(math::constant::expm1, x); }
-template <scalar X> constexpr auto log(X x) { return detail::evaluated<ops::log>(math::constant::log, x); }
-template <scalar X> constexpr auto log1p(X x) { return detail::evaluated<ops::log1p>(math::constant::log1p, x); }
-template <scalar X> constexpr auto log2(X x) { return detail::evaluated<ops::log2>(math::constant::log2, x); }
-template <scalar X> constexpr auto log10(X x) { return detail::evaluated<ops::log10>(math::constant::log10, x); }
-template <scalar X> constexpr auto sqrt(X x) { return detail::evaluated<ops::sqrt>(math::constant::sqrt, x); }
+template <scalar X> constexpr auto exp(X x) { return detail::evaluated<ops::exp>(x); }
+template <scalar X> constexpr auto exp2(X x) { return detail::evaluated<ops::exp2>(x); }
+template <scalar X> constexpr auto expm1(X x) { return detail::evaluated<ops::expm1>(x); }
+template <scalar X> constexpr auto log(X x) { return detail::evaluated<ops::log>(x); }
+template <scalar X> constexpr auto log1p(X x) { return detail::evaluated<ops::log1p>(x); }
+template <scalar X> constexpr auto log2(X x) { return detail::evaluated<ops::log2>(x); }
+template <scalar X> constexpr auto log10(X x) { return detail::evaluated<ops::log10>(x); }
+template <scalar X> constexpr auto sqrt(X x) { return detail::evaluated<ops::sqrt>(x); }
 template <scalar X> constexpr auto rsqrt(X x) { return 1 / sqrt(detail::floating_number(x)); }
-template <scalar X, scalar Y> constexpr auto pow(X x, Y y) { return detail::evaluated<ops::pow>(math::constant::pow, x, y); }
-template <scalar X, scalar Y> constexpr auto xlogy(X x, Y y) { return detail::evaluated<ops::xlogy>(math::constant::xlogy, x, y); }
-template <scalar X> constexpr auto sin(X x) { return detail::evaluated<ops::sin>(math::constant::sin, x); }
-template <scalar X> constexpr auto cos(X x) { return detail::evaluated<ops::cos>(math::constant::cos, x); }
-template <scalar X> constexpr auto tan(X x) { return detail::evaluated<ops::tan>(math::constant::tan, x); }
-template <scalar X> constexpr auto asin(X x) { return detail::evaluated<ops::asin>(math::constant::asin, x); }
-template <scalar X> constexpr auto acos(X x) { return detail::evaluated<ops::acos>(math::constant::acos, x); }
-template <scalar X> constexpr auto atan(X x) { return detail::evaluated<ops::atan>(math::constant::atan, x); }
-template <scalar Y, scalar X> constexpr auto atan2(Y y, X x) { return detail::evaluated<ops::atan2>(math::constant::atan2, y, x); }
-template <scalar X> constexpr auto sinh(X x) { return detail::evaluated<ops::sinh>(math::constant::sinh, x); }
-template <scalar X> constexpr auto cosh(X x) { return detail::evaluated<ops::cosh>(math::constant::cosh, x); }
-template <scalar X> constexpr auto asinh(X x) { return detail::evaluated<ops::asinh>(math::constant::asinh, x); }
-template <scalar X> constexpr auto acosh(X x) { return detail::evaluated<ops::acosh>(math::constant::acosh, x); }
-template <scalar X> constexpr auto atanh(X x) { return detail::evaluated<ops::atanh>(math::constant::atanh, x); }
-template <scalar X> constexpr auto tanh(X x) { return detail::evaluated<ops::tanh>(math::constant::tanh, x); }
-template <scalar X> constexpr auto erf(X x) { return detail::evaluated<ops::erf>(math::constant::erf, x); }
-template <scalar X> constexpr auto erfc(X x) { return detail::evaluated<ops::erfc>(math::constant::erfc, x); }
-template <scalar X> constexpr auto lgamma(X x) { return detail::evaluated<ops::lgamma>(math::constant::lgamma, x); }
-template <scalar X> constexpr auto digamma(X x) { return detail::evaluated<ops::digamma>(math::constant::digamma, x); }
-template <scalar X, scalar Y> constexpr auto logaddexp(X x, Y y) { return detail::evaluated<ops::logaddexp>(math::constant::logaddexp, x, y); }
-template <scalar X, scalar Y> constexpr auto hypot(X x, Y y) { return detail::evaluated<ops::hypot>(math::constant::hypot, x, y); }
-template <scalar X> constexpr auto logit(X x) { return detail::evaluated<ops::logit>(math::constant::logit, x); }
-template <scalar X> constexpr auto log1mexp(X x) { return detail::evaluated<ops::log1mexp>(math::constant::log1mexp, x); }
-template <scalar X> constexpr auto normal_cdf(X x) { return detail::evaluated<ops::normal_cdf>(math::constant::normal_cdf, x); }
-template <scalar X> constexpr auto log_normal_cdf(X x) { return detail::evaluated<ops::log_normal_cdf>(math::constant::log_normal_cdf, x); }
-template <scalar X> constexpr auto erfcx(X x) { return detail::evaluated<ops::erfcx>(math::constant::erfcx, x); }
-template <scalar X> constexpr auto sinc(X x) { return detail::evaluated<ops::sinc_slope<0>>(math::constant::sinc, x); }
-template <scalar X> constexpr auto i0e(X x) { return detail::evaluated<ops::i0e>(math::constant::i0e, x); }
-template <scalar X> constexpr auto i1e(X x) { return detail::evaluated<ops::i1e>(math::constant::i1e, x); }
-template <scalar A, scalar X> constexpr auto gammainc(A a, X x) { return detail::evaluated<ops::gammainc>(math::constant::gammainc, a, x); }
-template <scalar A, scalar B, scalar X> constexpr auto betainc(A a, B b, X x) { return detail::evaluated<ops::betainc>(math::constant::betainc, a, b, x); }
-template <scalar A, scalar X> constexpr auto gammaincc(A a, X x) { return detail::evaluated<ops::gammaincc>(math::constant::gammaincc, a, x); }
-template <scalar X> constexpr auto erfinv(X x) { return detail::evaluated<ops::erfinv>(math::constant::erfinv, x); }
-template <scalar X> constexpr auto normal_icdf(X x) { return detail::evaluated<ops::normal_icdf>(math::constant::normal_icdf, x); }
+template <scalar X, scalar Y> constexpr auto pow(X x, Y y) { return detail::evaluated<ops::pow>(x, y); }
+template <scalar X, scalar Y> constexpr auto xlogy(X x, Y y) { return detail::evaluated<ops::xlogy>(x, y); }
+template <scalar X> constexpr auto sin(X x) { return detail::evaluated<ops::sin>(x); }
+template <scalar X> constexpr auto cos(X x) { return detail::evaluated<ops::cos>(x); }
+template <scalar X> constexpr auto tan(X x) { return detail::evaluated<ops::tan>(x); }
+template <scalar X> constexpr auto asin(X x) { return detail::evaluated<ops::asin>(x); }
+template <scalar X> constexpr auto acos(X x) { return detail::evaluated<ops::acos>(x); }
+template <scalar X> constexpr auto atan(X x) { return detail::evaluated<ops::atan>(x); }
+template <scalar Y, scalar X> constexpr auto atan2(Y y, X x) { return detail::evaluated<ops::atan2>(y, x); }
+template <scalar X> constexpr auto sinh(X x) { return detail::evaluated<ops::sinh>(x); }
+template <scalar X> constexpr auto cosh(X x) { return detail::evaluated<ops::cosh>(x); }
+template <scalar X> constexpr auto asinh(X x) { return detail::evaluated<ops::asinh>(x); }
+template <scalar X> constexpr auto acosh(X x) { return detail::evaluated<ops::acosh>(x); }
+template <scalar X> constexpr auto atanh(X x) { return detail::evaluated<ops::atanh>(x); }
+template <scalar X> constexpr auto tanh(X x) { return detail::evaluated<ops::tanh>(x); }
+template <scalar X> constexpr auto erf(X x) { return detail::evaluated<ops::erf>(x); }
+template <scalar X> constexpr auto erfc(X x) { return detail::evaluated<ops::erfc>(x); }
+template <scalar X> constexpr auto lgamma(X x) { return detail::evaluated<ops::lgamma>(x); }
+template <scalar X> constexpr auto digamma(X x) { return detail::evaluated<ops::digamma>(x); }
+template <scalar X, scalar Y> constexpr auto logaddexp(X x, Y y) { return detail::evaluated<ops::logaddexp>(x, y); }
+template <scalar X, scalar Y> constexpr auto hypot(X x, Y y) { return detail::evaluated<ops::hypot>(x, y); }
+template <scalar X> constexpr auto logit(X x) { return detail::evaluated<ops::logit>(x); }
+template <scalar X> constexpr auto log1mexp(X x) { return detail::evaluated<ops::log1mexp>(x); }
+template <scalar X> constexpr auto normal_cdf(X x) { return detail::evaluated<ops::normal_cdf>(x); }
+template <scalar X> constexpr auto log_normal_cdf(X x) { return detail::evaluated<ops::log_normal_cdf>(x); }
+template <scalar X> constexpr auto erfcx(X x) { return detail::evaluated<ops::erfcx>(x); }
+template <scalar X> constexpr auto sinc(X x) { return detail::evaluated<ops::sinc_slope<0>>(x); }
+template <scalar X> constexpr auto i0e(X x) { return detail::evaluated<ops::i0e>(x); }
+template <scalar X> constexpr auto i1e(X x) { return detail::evaluated<ops::i1e>(x); }
+template <scalar A, scalar X> constexpr auto gammainc(A a, X x) { return detail::evaluated<ops::gammainc>(a, x); }
+template <scalar A, scalar B, scalar X> constexpr auto betainc(A a, B b, X x) { return detail::evaluated<ops::betainc>(a, b, x); }
+template <scalar A, scalar X> constexpr auto gammaincc(A a, X x) { return detail::evaluated<ops::gammaincc>(a, x); }
+template <scalar X> constexpr auto erfinv(X x) { return detail::evaluated<ops::erfinv>(x); }
+template <scalar X> constexpr auto normal_icdf(X x) { return detail::evaluated<ops::normal_icdf>(x); }
 template <int Order, scalar X>
-constexpr auto polygamma(X x) { return detail::evaluated<ops::detail::polygamma_operation<Order>>([](math::constant::real r) { return math::constant::polygamma(Order, r); }, x); }
+constexpr auto polygamma(X x) { return detail::evaluated_by<ops::detail::polygamma_operation<Order>>([](math::constant::real r) { return math::constant::polygamma(Order, r); }, x); }
 
 template <scalar X> constexpr auto square(X x) { return x * x; }
 template <scalar X> constexpr auto reciprocal(X x) { return 1 / detail::floating_number(x); }
 template <scalar X> constexpr auto abs(X x) { return x < 0 ? -x : x + X(0); }  // -0.0 + 0.0 is 0.0
 template <scalar X> constexpr auto sign(X x) { return x > 0 ? X(1) + X(0) : x < 0 ? -(X(1) + X(0)) : x * X(0); }
-template <scalar X> constexpr auto floor(X x) { return detail::exact_or_evaluated<ops::floor>(math::constant::floor, x); }
-template <scalar X> constexpr auto round(X x) { return detail::exact_or_evaluated<ops::round>(math::constant::round, x); }
-template <scalar X> constexpr auto ceil(X x) { return detail::exact_or_evaluated<ops::ceil>(math::constant::ceil, x); }
-template <scalar X> constexpr auto trunc(X x) { return detail::exact_or_evaluated<ops::trunc>(math::constant::trunc, x); }
-template <scalar X, scalar Y> constexpr auto fmod(X x, Y y) { return detail::exact_or_evaluated<ops::fmod>(math::constant::fmod, x, y); }
-template <scalar X, scalar Y> constexpr auto remainder(X x, Y y) { return detail::exact_or_evaluated<ops::remainder>(math::constant::remainder, x, y); }
-template <scalar X, scalar Y> constexpr auto floor_divide(X x, Y y) { return detail::exact_or_evaluated<ops::floor_divide>(math::constant::floor_divide, x, y); }
+template <scalar X> constexpr auto floor(X x) { return detail::exact_or_evaluated<ops::floor>(x); }
+template <scalar X> constexpr auto round(X x) { return detail::exact_or_evaluated<ops::round>(x); }
+template <scalar X> constexpr auto ceil(X x) { return detail::exact_or_evaluated<ops::ceil>(x); }
+template <scalar X> constexpr auto trunc(X x) { return detail::exact_or_evaluated<ops::trunc>(x); }
+template <scalar X, scalar Y> constexpr auto fmod(X x, Y y) { return detail::exact_or_evaluated<ops::fmod>(x, y); }
+template <scalar X, scalar Y> constexpr auto remainder(X x, Y y) { return detail::exact_or_evaluated<ops::remainder>(x, y); }
+template <scalar X, scalar Y> constexpr auto floor_divide(X x, Y y) { return detail::exact_or_evaluated<ops::floor_divide>(x, y); }
 template <scalar X, scalar Y> constexpr auto maximum(X x, Y y) { return detail::exact<ops::maximum>(x, y); }
 template <scalar X, scalar Y> constexpr auto minimum(X x, Y y) { return detail::exact<ops::minimum>(x, y); }
 template <scalar X, scalar Y> constexpr auto fmax(X x, Y y) { return detail::exact<ops::fmax>(x, y); }
@@ -151,6 +207,12 @@ constexpr auto gelu_tanh(X x) {
   const auto square = abs(v) < 30 ? v * v : 900;
   return static_cast<detail::floating_type<X>>(v * sigmoid(v * (1.59576912160573071176 + 0.071354816272600256766 * square)));
 }
+
+namespace detail {
+template <> inline constexpr auto known<ops::rsqrt> = [](math::constant::real x) { return rsqrt(x); };
+template <> inline constexpr auto known<ops::sigmoid> = [](math::constant::real x) { return sigmoid(x); };
+template <> inline constexpr auto known<ops::softplus> = [](math::constant::real x) { return softplus(x); };
+}  // namespace detail
 
 /// A plain number has one element, and nothing flows through it.
 template <scalar X> constexpr auto sum(X x) { return x + X(0); }

@@ -168,6 +168,8 @@ constexpr bool is_traceable() {
                   "tenure: trace: the extent of this axis is known only when the program runs: tn::extent<A> is a traced number, or scan over the axis");
     static_assert(refused.what != ir::diagnostic::kind::part, "tenure: dropout: p is the part of the elements that become zero: 0 <= p <= 1");
     static_assert(refused.what != ir::diagnostic::kind::norm, "tenure: clip_by_global_norm: the norm to clip to is at least 0");
+    static_assert(refused.what != ir::diagnostic::kind::unknown,
+                  "tenure: trace: a function of numbers that are all known has no value in a trace: compute it outside, as a constant");
     static_assert(refused.what != ir::diagnostic::kind::nonlinear_backward,
                   "tenure: grad: a custom_vjp in a while_loop without a bound has a backward that is not linear in the cotangent, so there is no second reverse mode: use jvp or hessian, or give the bound tn::at_most<N>");
     static_assert(refused.what != ir::diagnostic::kind::polygamma, "tenure: polygamma: derivatives end with polygamma<2>, the third derivative of lgamma");
