@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 
-#include <tenure/optim/least_squares.hpp>
 #include <tenure/tenure.hpp>
 
 namespace tn = tenure;
