@@ -157,7 +157,7 @@ class rule_generator : public generator {
     switch (dice_.below(6)) {
       case 0: return checkpoint();
       case 1: return o_.no_forward && dice_.chance(0.7) ? custom_vjp() : custom_jvp();
-      case 2: return dice_.chance(0.4) ? external() : dice_.chance(0.4) ? implicit() : dice_.chance(0.5) ? linear_system() : custom_jvp_of_results();
+      case 2: return dice_.chance(0.4) ? external() : dice_.chance(0.5) ? implicit() : dice_.chance(0.4) ? linear_system() : custom_jvp_of_results();
       case 3: return solve();
       case 4: return batch_of_slices();
       default: return derivative();
