@@ -40,6 +40,7 @@ goals = [
     *((f"few_rows{t}/{n}", "kept", 1.1) for t in ("", "_f32") for n in (1, 2, 4, 8, 16)),
     *((f"one_{f}/{n}", "eigen", 1.1) for f in ("eigh", "svd", "lu", "cholesky", "qr") for n in (3, 4, 6)),
     *((f"batch_{f}/{n}", "eigen", goal) for f in ("eigh", "svd", "lu", "cholesky", "qr") for n, goal in ((3, 0.3), (8, 0.3), (32, 0.5))),
+    ("bundle_jacobian/30000", "ceres", 0.15), ("bundle_solution/30000", "ceres", 0.5),
     ("residual/12", "hand", 0.7), ("schools/8", "hand", 1.2), ("volatility/1e4", "hand", 1.1), ("paths/64", "hand", 1.1), ("paths_by_rows/64", "hand", 1.1),
     *((f"{cell}{layout}/{n}", "hand", 1.05) for cell, n in (("gru_cell", 32), ("lstm_cell", 20), ("lstm_cell", 40)) for layout in ("", "_transposed")),
     ("few_columns/9", "hand", 1.5), ("few_columns/17", "hand", 1.5), ("lennard_jones/256", "hand", 1.0),
