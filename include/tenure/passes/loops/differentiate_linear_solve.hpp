@@ -6,7 +6,7 @@
 // Source: the meaning of jax.lax.custom_linear_solve.
 #pragma once
 
-#include <tenure/passes/loops/derived_body.hpp>
+#include <tenure/passes/loops/differentiate_custom.hpp>
 
 namespace TENURE_NAMESPACE::passes::linear_systems {
 
@@ -30,11 +30,11 @@ class system {
   constexpr id_list applied(const id_list& u, const id_list& parameters) const {
     if (!c_.is_transposed) return part(0, u, parameters);
     id_list at, found(count(), ir::none);
-    for (const ir::node_id id : u) at.push_back(variable(zeros(id)));
+    for (const ir::node_id id : u) at.push_back(custom_derivatives::variable(g_, custom_derivatives::zero_like(g_, id)));
     const id_list y = part(0, at, parameters);
     reverse(g_, y.data(), u.data(), count(), at.data(), count(), found.data());
     for (int i = 0; i < count(); ++i)
-      if (found[i] == ir::none) found[i] = zeros(u[i]);
+      if (found[i] == ir::none) found[i] = custom_derivatives::zero_like(g_, u[i]);
     return found;
   }
   /// The solutions of A x = b, or of A^T x = b if `transposed`, as results of a new operation with derivatives of its own. None goes through the solver.
@@ -51,11 +51,6 @@ class system {
     for (int i = 0; i < count(); ++i) found.push_back(g_.result(node, i));
     return found;
   }
-  constexpr ir::node_id zeros(ir::node_id like) const { return g_.constant(g_[like].type, g_[like].shape, 0); }
-  /// A copy of a value, at which derivatives stop.
-  constexpr ir::node_id variable(ir::node_id x) const {
-    return g_.append({.op = ir::opcode::cast, .type = g_[x].type, .arity = 1, .shape = g_[x].shape, .in = {x, ir::none, ir::none}});
-  }
 
  private:
   constexpr ir::node_id stopped(ir::node_id x) const { return ops::stopped({g_, x}).id; }
@@ -63,7 +58,7 @@ class system {
   /// they give. The solver has read the same indices, so only those that are read here are compared again.
   constexpr id_list part(int which, const id_list& u, const id_list& parameters) const {
     id_list inputs, found;
-    for (int k = 0; k < count() + c_.right_sides(); ++k) inputs.push_back(k / count() == which ? u[k % count()] : zeros(u[k % count()]));
+    for (int k = 0; k < count() + c_.right_sides(); ++k) inputs.push_back(k / count() == which ? u[k % count()] : custom_derivatives::zero_like(g_, u[k % count()]));
     for (const ir::node_id id : parameters) inputs.push_back(id);
     const id_list inlined = g_.inline_body(c_.bodies[0], inputs, ir::builder::bounds::if_read);
     const ir::graph_view body = g_.view().body_at(c_.bodies[0]);
@@ -83,13 +78,13 @@ constexpr void pull(ir::builder& g, ir::node_id id, const char* active, const id
   const system s(g, id);
   const int n = s.count();
   id_list given, minus, parameters, wrt, to;
-  for (int i = 0; i < n; ++i) given.push_back(cotangents[i] != ir::none ? cotangents[i] : s.zeros(s.operands()[i]));
+  for (int i = 0; i < n; ++i) given.push_back(cotangents[i] != ir::none ? cotangents[i] : custom_derivatives::zero_like(g, s.operands()[i]));
   const id_list w = s.solved(given, !s.is_transposed());
   for (int i = 0; i < n; ++i) accumulate(s.operands()[n + i], w[i]);
   for (int i = s.first_parameter(); i < s.operands().size(); ++i) {
     const ir::node_id p = s.operands()[i];
     const bool is_wanted = active[p] && is_floating(g[p].type);
-    parameters.push_back(is_wanted ? s.variable(p) : p);
+    parameters.push_back(is_wanted ? custom_derivatives::variable(g, p) : p);
     if (is_wanted) wrt.push_back(parameters.back()), to.push_back(p);
   }
   if (wrt.size() == 0) return;
@@ -111,7 +106,7 @@ constexpr void push(ir::builder& g, ir::node_id id, const id_list& tangent, Set 
   const auto moves = [&](ir::node_id x) { return x < tangent.size() && tangent[x] != ir::none && is_floating(g[x].type); };
   for (int i = s.first_parameter(); i < s.operands().size(); ++i) {
     const ir::node_id p = s.operands()[i];
-    parameters.push_back(moves(p) ? s.variable(p) : p);
+    parameters.push_back(moves(p) ? custom_derivatives::variable(g, p) : p);
     if (moves(p)) wrt.push_back(parameters.back()), along.push_back(tangent[p]);
   }
   id_list moved(n, ir::none);
@@ -121,7 +116,7 @@ constexpr void push(ir::builder& g, ir::node_id id, const id_list& tangent, Set 
   }
   for (int i = 0; i < n; ++i) {
     const ir::node_id of_b = s.operands()[n + i];
-    ops::value rhs(g, moves(of_b) ? tangent[of_b] : s.zeros(of_b));
+    ops::value rhs(g, moves(of_b) ? tangent[of_b] : custom_derivatives::zero_like(g, of_b));
     if (moved[i] != ir::none) rhs = moves(of_b) ? rhs - ops::value(g, moved[i]) : -ops::value(g, moved[i]);
     any = any || moves(of_b) || moved[i] != ir::none;
     b.push_back(rhs.id);
