@@ -69,8 +69,8 @@ function(tenure_add_compile_fail file)
     FIXTURES_REQUIRED precompiled_header LABELS compile_fail TIMEOUT 600)
 endfunction()
 
-# fail.<name>.<n>.ok and .ko: what the tests fail.*.ok and .ko of the sources say, 40 programs in one unit: a third of the time and less, which
-# goes to reading the header and to types that all of them use. Only programs with that one include go together, so that none lives on the
+# fail.<name>.<n>.ok and .ko: what the tests fail.*.ok and .ko of the sources say, up to 40 programs in one unit: a third of the time and less, which
+# goes to reading the headers and to types that all of them use. Only programs with the same includes go together, so that none lives on the
 # includes of another. Their own tests, for those who write a case, get the label compile_fail_alone. (.ko reads what the compiler prints by a
 # Python script; without a Python the programs stay alone.)
 function(tenure_compile_fail_together name)  # sources...
@@ -78,42 +78,54 @@ function(tenure_compile_fail_together name)  # sources...
   if(tenure_precompiled_use)
     list(INSERT compile 1 ${tenure_precompiled_use})
   endif()
-  set(together "")
+  set(keys "")
   foreach(source IN LISTS ARGN)
     file(STRINGS "${source}" directives REGEX "^ *# *(include|define|undef|pragma)")
-    if(directives STREQUAL "#include <tenure/tenure.hpp>")
-      list(APPEND together "${source}")
+    # The precompiled header comes first. A macro would be defined for the neighbours, too.
+    if(directives MATCHES "^#include <tenure/[a-z_]+[.]hpp>" AND NOT directives MATCHES "define TENURE|undef|pragma")
+      string(MD5 key "${directives}")
+      list(APPEND keys ${key})
+      list(APPEND sources_${key} "${source}")
+      list(JOIN directives "\n" includes_${key})
     endif()
   endforeach()
+  list(REMOVE_DUPLICATES keys)
   set(number 0)
-  while(together)
-    list(SUBLIST together 0 40 part)
-    list(REMOVE_ITEM together ${part})
-    math(EXPR number "${number} + 1")
-    set(unit "${CMAKE_CURRENT_BINARY_DIR}/together/${name}_${number}.cpp")
-    set(text "#include <tenure/tenure.hpp>\n")
-    foreach(source IN LISTS part)
-      get_filename_component(case "${source}" NAME_WE)
-      string(APPEND text "namespace case_${case} {\n#include \"${source}\"\n}\n")
-      if(TEST fail.${case}.ok)
-        set_tests_properties(fail.${case}.ok PROPERTIES LABELS compile_fail_alone)
-      endif()
-      if(TEST fail.${case}.ko AND Python3_FOUND)
-        set_tests_properties(fail.${case}.ko PROPERTIES LABELS compile_fail_alone)
-      endif()
-    endforeach()
-    file(CONFIGURE OUTPUT "${unit}" CONTENT "${text}" @ONLY)
-    add_test(NAME fail.${name}.${number}.ok
-      COMMAND "${CMAKE_COMMAND}" "-DUNIT=${unit}" -P "${tenure_compile_together}" -- ${compile}
-      COMMAND_EXPAND_LISTS)
-    set_tests_properties(fail.${name}.${number}.ok PROPERTIES FIXTURES_REQUIRED precompiled_header LABELS compile_fail TIMEOUT 600)
-    if(Python3_FOUND)
-      add_test(NAME fail.${name}.${number}.ko
-        COMMAND "${Python3_EXECUTABLE}" "${tenure_expect_together}" "${unit}" "${CMAKE_CXX_COMPILER_ID}" "${CMAKE_COMMAND}" "${tenure_expect_diagnostic}" ${compile}
-        COMMAND_EXPAND_LISTS)
-      set_tests_properties(fail.${name}.${number}.ko PROPERTIES FIXTURES_REQUIRED precompiled_header LABELS compile_fail TIMEOUT 600)
+  foreach(key IN LISTS keys)
+    set(together ${sources_${key}})
+    list(LENGTH together count)
+    if(count EQUAL 1)
+      continue()
     endif()
-  endwhile()
+    while(together)
+      list(SUBLIST together 0 40 part)
+      list(REMOVE_ITEM together ${part})
+      math(EXPR number "${number} + 1")
+      set(unit "${CMAKE_CURRENT_BINARY_DIR}/together/${name}_${number}.cpp")
+      set(text "${includes_${key}}\n")
+      foreach(source IN LISTS part)
+        get_filename_component(case "${source}" NAME_WE)
+        string(APPEND text "namespace case_${case} {\n#include \"${source}\"\n}\n")
+        if(TEST fail.${case}.ok)
+          set_tests_properties(fail.${case}.ok PROPERTIES LABELS compile_fail_alone)
+        endif()
+        if(TEST fail.${case}.ko AND Python3_FOUND)
+          set_tests_properties(fail.${case}.ko PROPERTIES LABELS compile_fail_alone)
+        endif()
+      endforeach()
+      file(CONFIGURE OUTPUT "${unit}" CONTENT "${text}" @ONLY)
+      add_test(NAME fail.${name}.${number}.ok
+        COMMAND "${CMAKE_COMMAND}" "-DUNIT=${unit}" -P "${tenure_compile_together}" -- ${compile}
+        COMMAND_EXPAND_LISTS)
+      set_tests_properties(fail.${name}.${number}.ok PROPERTIES FIXTURES_REQUIRED precompiled_header LABELS compile_fail TIMEOUT 600)
+      if(Python3_FOUND)
+        add_test(NAME fail.${name}.${number}.ko
+          COMMAND "${Python3_EXECUTABLE}" "${tenure_expect_together}" "${unit}" "${CMAKE_CXX_COMPILER_ID}" "${CMAKE_COMMAND}" "${tenure_expect_diagnostic}" ${compile}
+          COMMAND_EXPAND_LISTS)
+        set_tests_properties(fail.${name}.${number}.ko PROPERTIES FIXTURES_REQUIRED precompiled_header LABELS compile_fail TIMEOUT 600)
+      endif()
+    endwhile()
+  endforeach()
 endfunction()
 
 # The same case with the front end of nvcc, which prints "error: static assertion failed with ..." like the others. It takes 2 to 4 s.

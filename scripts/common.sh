@@ -80,9 +80,10 @@ install_compiler() {
 }
 
 # A translation unit can take 1.5 GB, so a machine with little memory gets fewer jobs than cores.
-jobs=$(nproc)
+jobs=$(nproc) memory=$((1500000 * jobs))  # in kB
 if [[ -r /proc/meminfo ]]; then
-  by_memory=$(awk '/^MemAvailable/ { n = int($2 / 1500000); print n < 1 ? 1 : n }' /proc/meminfo)
+  memory=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
+  by_memory=$((memory < 1500000 ? 1 : memory / 1500000))
   ((by_memory < jobs)) && jobs=$by_memory
 fi
 jobs=${JOBS:-$jobs}

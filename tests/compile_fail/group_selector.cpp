@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: group: a selector captures nothing, and takes the name of a parameter, a std::string_view, and its shape, a tn::extents
 // lines: 15
-#include <tenure/optim/groups.hpp>
 #include <tenure/tenure.hpp>
+#include <tenure/optim/groups.hpp>
 namespace tn = tenure;
 
 auto f(std::tuple<tn::tensor<float, tn::shape<2>>>& model) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: groups: pass a rule, and groups, group{selector, rule}, with rules of the same type and other hyperparameters
 // lines: 15
-#include <tenure/optim/groups.hpp>
 #include <tenure/tenure.hpp>
+#include <tenure/optim/groups.hpp>
 namespace tn = tenure;
 
 #ifdef TENURE_MISUSE

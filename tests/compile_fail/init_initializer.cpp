@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: init: the initializer of a parameter has no static make<T>.shape, engine. that gives a tensor<T, shape>
-#include <boost/hana/define_struct.hpp>
-
 #include <tenure/tenure.hpp>
+
+#include <boost/hana/define_struct.hpp>
 namespace tn = tenure;
 
 struct start {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: init: a scalar has no fan in: use init_zeros or init_ones
 // lines: 16
-#include <boost/hana/define_struct.hpp>
-
 #include <tenure/tenure.hpp>
+
+#include <boost/hana/define_struct.hpp>
 namespace tn = tenure;
 
 #ifdef TENURE_MISUSE

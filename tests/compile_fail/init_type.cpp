@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: init: the template is named, not a type of it
-#include <boost/hana/define_struct.hpp>
-
 #include <tenure/tenure.hpp>
+
+#include <boost/hana/define_struct.hpp>
 namespace tn = tenure;
 
 #ifdef TENURE_MISUSE

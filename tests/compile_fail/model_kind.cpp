@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: model: its template arguments are Kind, and values after it: template <class Kind, auto N> struct model
 // lines: 21
-#include <boost/hana/define_struct.hpp>
 #include <tenure/tenure.hpp>
+#include <boost/hana/define_struct.hpp>
 namespace tn = tenure;
 
 #ifdef TENURE_MISUSE

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: no_grad: a container of tensors may carry a view out: return tensors, or a tuple, pair or array of them
-#include <optional>
-
 #include <tenure/tenure.hpp>
+
+#include <optional>
 namespace tn = tenure;
 
 #ifdef TENURE_MISUSE

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: operator<<: a traced value has no elements yet: print what the function returns
-#include <iostream>
 #include <tenure/tenure.hpp>
+#include <iostream>
 namespace tn = tenure;
 
 #ifdef TENURE_MISUSE

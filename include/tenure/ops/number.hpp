@@ -4,6 +4,8 @@
 // keep the type, after the promotions of C++. A program computes by <cmath>; a trace, or another constant, by math/constant.hpp.
 #pragma once
 
+#include <concepts>
+
 #include <tenure/math/constant.hpp>
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/bessel.hpp>
@@ -30,57 +32,58 @@ template <class... X>
 using floating_type = std::common_type_t<decltype(floating_number(X()))...>;
 
 /// The function of math/constant.hpp that computes Operation in constant evaluation, in place of Operation::reference. nullptr: there is none.
+/// Partial specializations, which exist only where they are used: nvcc compiles what a full one points to for the device, and warns of long double.
 template <class Operation>
 inline constexpr auto known = nullptr;
-template <> inline constexpr auto known<ops::exp> = math::constant::exp;
-template <> inline constexpr auto known<ops::exp2> = math::constant::exp2;
-template <> inline constexpr auto known<ops::expm1> = math::constant::expm1;
-template <> inline constexpr auto known<ops::log> = math::constant::log;
-template <> inline constexpr auto known<ops::log1p> = math::constant::log1p;
-template <> inline constexpr auto known<ops::log2> = math::constant::log2;
-template <> inline constexpr auto known<ops::log10> = math::constant::log10;
-template <> inline constexpr auto known<ops::sqrt> = math::constant::sqrt;
-template <> inline constexpr auto known<ops::pow> = math::constant::pow;
-template <> inline constexpr auto known<ops::xlogy> = math::constant::xlogy;
-template <> inline constexpr auto known<ops::sin> = math::constant::sin;
-template <> inline constexpr auto known<ops::cos> = math::constant::cos;
-template <> inline constexpr auto known<ops::tan> = math::constant::tan;
-template <> inline constexpr auto known<ops::asin> = math::constant::asin;
-template <> inline constexpr auto known<ops::acos> = math::constant::acos;
-template <> inline constexpr auto known<ops::atan> = math::constant::atan;
-template <> inline constexpr auto known<ops::atan2> = math::constant::atan2;
-template <> inline constexpr auto known<ops::sinh> = math::constant::sinh;
-template <> inline constexpr auto known<ops::cosh> = math::constant::cosh;
-template <> inline constexpr auto known<ops::asinh> = math::constant::asinh;
-template <> inline constexpr auto known<ops::acosh> = math::constant::acosh;
-template <> inline constexpr auto known<ops::atanh> = math::constant::atanh;
-template <> inline constexpr auto known<ops::tanh> = math::constant::tanh;
-template <> inline constexpr auto known<ops::erf> = math::constant::erf;
-template <> inline constexpr auto known<ops::erfc> = math::constant::erfc;
-template <> inline constexpr auto known<ops::lgamma> = math::constant::lgamma;
-template <> inline constexpr auto known<ops::digamma> = math::constant::digamma;
-template <> inline constexpr auto known<ops::logaddexp> = math::constant::logaddexp;
-template <> inline constexpr auto known<ops::hypot> = math::constant::hypot;
-template <> inline constexpr auto known<ops::logit> = math::constant::logit;
-template <> inline constexpr auto known<ops::log1mexp> = math::constant::log1mexp;
-template <> inline constexpr auto known<ops::normal_cdf> = math::constant::normal_cdf;
-template <> inline constexpr auto known<ops::log_normal_cdf> = math::constant::log_normal_cdf;
-template <> inline constexpr auto known<ops::erfcx> = math::constant::erfcx;
-template <> inline constexpr auto known<ops::sinc_slope<0>> = math::constant::sinc;
-template <> inline constexpr auto known<ops::i0e> = math::constant::i0e;
-template <> inline constexpr auto known<ops::i1e> = math::constant::i1e;
-template <> inline constexpr auto known<ops::gammainc> = math::constant::gammainc;
-template <> inline constexpr auto known<ops::betainc> = math::constant::betainc;
-template <> inline constexpr auto known<ops::gammaincc> = math::constant::gammaincc;
-template <> inline constexpr auto known<ops::erfinv> = math::constant::erfinv;
-template <> inline constexpr auto known<ops::normal_icdf> = math::constant::normal_icdf;
-template <> inline constexpr auto known<ops::floor> = math::constant::floor;
-template <> inline constexpr auto known<ops::round> = math::constant::round;
-template <> inline constexpr auto known<ops::ceil> = math::constant::ceil;
-template <> inline constexpr auto known<ops::trunc> = math::constant::trunc;
-template <> inline constexpr auto known<ops::fmod> = math::constant::fmod;
-template <> inline constexpr auto known<ops::remainder> = math::constant::remainder;
-template <> inline constexpr auto known<ops::floor_divide> = math::constant::floor_divide;
+template <std::same_as<ops::exp> O> inline constexpr auto known<O> = math::constant::exp;
+template <std::same_as<ops::exp2> O> inline constexpr auto known<O> = math::constant::exp2;
+template <std::same_as<ops::expm1> O> inline constexpr auto known<O> = math::constant::expm1;
+template <std::same_as<ops::log> O> inline constexpr auto known<O> = math::constant::log;
+template <std::same_as<ops::log1p> O> inline constexpr auto known<O> = math::constant::log1p;
+template <std::same_as<ops::log2> O> inline constexpr auto known<O> = math::constant::log2;
+template <std::same_as<ops::log10> O> inline constexpr auto known<O> = math::constant::log10;
+template <std::same_as<ops::sqrt> O> inline constexpr auto known<O> = math::constant::sqrt;
+template <std::same_as<ops::pow> O> inline constexpr auto known<O> = math::constant::pow;
+template <std::same_as<ops::xlogy> O> inline constexpr auto known<O> = math::constant::xlogy;
+template <std::same_as<ops::sin> O> inline constexpr auto known<O> = math::constant::sin;
+template <std::same_as<ops::cos> O> inline constexpr auto known<O> = math::constant::cos;
+template <std::same_as<ops::tan> O> inline constexpr auto known<O> = math::constant::tan;
+template <std::same_as<ops::asin> O> inline constexpr auto known<O> = math::constant::asin;
+template <std::same_as<ops::acos> O> inline constexpr auto known<O> = math::constant::acos;
+template <std::same_as<ops::atan> O> inline constexpr auto known<O> = math::constant::atan;
+template <std::same_as<ops::atan2> O> inline constexpr auto known<O> = math::constant::atan2;
+template <std::same_as<ops::sinh> O> inline constexpr auto known<O> = math::constant::sinh;
+template <std::same_as<ops::cosh> O> inline constexpr auto known<O> = math::constant::cosh;
+template <std::same_as<ops::asinh> O> inline constexpr auto known<O> = math::constant::asinh;
+template <std::same_as<ops::acosh> O> inline constexpr auto known<O> = math::constant::acosh;
+template <std::same_as<ops::atanh> O> inline constexpr auto known<O> = math::constant::atanh;
+template <std::same_as<ops::tanh> O> inline constexpr auto known<O> = math::constant::tanh;
+template <std::same_as<ops::erf> O> inline constexpr auto known<O> = math::constant::erf;
+template <std::same_as<ops::erfc> O> inline constexpr auto known<O> = math::constant::erfc;
+template <std::same_as<ops::lgamma> O> inline constexpr auto known<O> = math::constant::lgamma;
+template <std::same_as<ops::digamma> O> inline constexpr auto known<O> = math::constant::digamma;
+template <std::same_as<ops::logaddexp> O> inline constexpr auto known<O> = math::constant::logaddexp;
+template <std::same_as<ops::hypot> O> inline constexpr auto known<O> = math::constant::hypot;
+template <std::same_as<ops::logit> O> inline constexpr auto known<O> = math::constant::logit;
+template <std::same_as<ops::log1mexp> O> inline constexpr auto known<O> = math::constant::log1mexp;
+template <std::same_as<ops::normal_cdf> O> inline constexpr auto known<O> = math::constant::normal_cdf;
+template <std::same_as<ops::log_normal_cdf> O> inline constexpr auto known<O> = math::constant::log_normal_cdf;
+template <std::same_as<ops::erfcx> O> inline constexpr auto known<O> = math::constant::erfcx;
+template <std::same_as<ops::sinc_slope<0>> O> inline constexpr auto known<O> = math::constant::sinc;
+template <std::same_as<ops::i0e> O> inline constexpr auto known<O> = math::constant::i0e;
+template <std::same_as<ops::i1e> O> inline constexpr auto known<O> = math::constant::i1e;
+template <std::same_as<ops::gammainc> O> inline constexpr auto known<O> = math::constant::gammainc;
+template <std::same_as<ops::betainc> O> inline constexpr auto known<O> = math::constant::betainc;
+template <std::same_as<ops::gammaincc> O> inline constexpr auto known<O> = math::constant::gammaincc;
+template <std::same_as<ops::erfinv> O> inline constexpr auto known<O> = math::constant::erfinv;
+template <std::same_as<ops::normal_icdf> O> inline constexpr auto known<O> = math::constant::normal_icdf;
+template <std::same_as<ops::floor> O> inline constexpr auto known<O> = math::constant::floor;
+template <std::same_as<ops::round> O> inline constexpr auto known<O> = math::constant::round;
+template <std::same_as<ops::ceil> O> inline constexpr auto known<O> = math::constant::ceil;
+template <std::same_as<ops::trunc> O> inline constexpr auto known<O> = math::constant::trunc;
+template <std::same_as<ops::fmod> O> inline constexpr auto known<O> = math::constant::fmod;
+template <std::same_as<ops::remainder> O> inline constexpr auto known<O> = math::constant::remainder;
+template <std::same_as<ops::floor_divide> O> inline constexpr auto known<O> = math::constant::floor_divide;
 
 /// known(x...) in constant evaluation, else Operation::reference(x...).
 template <class Operation, class Known, class... X>
@@ -209,9 +212,9 @@ constexpr auto gelu_tanh(X x) {
 }
 
 namespace detail {
-template <> inline constexpr auto known<ops::rsqrt> = [](math::constant::real x) { return rsqrt(x); };
-template <> inline constexpr auto known<ops::sigmoid> = [](math::constant::real x) { return sigmoid(x); };
-template <> inline constexpr auto known<ops::softplus> = [](math::constant::real x) { return softplus(x); };
+template <std::same_as<ops::rsqrt> O> inline constexpr auto known<O> = [](math::constant::real x) { return rsqrt(x); };
+template <std::same_as<ops::sigmoid> O> inline constexpr auto known<O> = [](math::constant::real x) { return sigmoid(x); };
+template <std::same_as<ops::softplus> O> inline constexpr auto known<O> = [](math::constant::real x) { return softplus(x); };
 }  // namespace detail
 
 /// A plain number has one element, and nothing flows through it.

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <vector>
 
+#include <tenure/core/config.hpp>
+
+TENURE_WARNINGS_OFF  // of sums of 512 bits in Eigen's products
 #include <Eigen/Cholesky>
 #include <Eigen/SparseCholesky>
-
-#include <tenure/core/config.hpp>
+TENURE_WARNINGS_ON
 
 namespace TENURE_NAMESPACE::optim::detail {
 
