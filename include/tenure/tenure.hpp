@@ -76,6 +76,7 @@
 #include <tenure/ops/loss.hpp>
 #include <tenure/ops/matrices.hpp>
 #include <tenure/ops/members.hpp>
+#include <tenure/ops/missing.hpp>
 #include <tenure/ops/norm.hpp>
 #include <tenure/ops/normalization.hpp>
 #include <tenure/ops/number.hpp>
