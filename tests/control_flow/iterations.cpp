@@ -357,10 +357,10 @@ void judge_columns() {
 }  // namespace
 
 TEST_CASE("an iteration may read neighbouring columns of a matrix") {
-  judge_columns<double, 2>();
   judge_columns<double, 4>();
-  judge_columns<double, 8>();
-  judge_columns<float, 4>();
-  judge_columns<float, 8>();
   judge_columns<float, 16>();
+  if constexpr (quick::takes(1)) judge_columns<double, 2>();
+  if constexpr (quick::takes(1)) judge_columns<double, 8>();
+  if constexpr (quick::takes(1)) judge_columns<float, 4>();
+  if constexpr (quick::takes(1)) judge_columns<float, 8>();
 }

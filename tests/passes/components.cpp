@@ -9,6 +9,7 @@
 #include <tenure/print.hpp>
 
 #include "../control_flow/reference.hpp"
+#include "../quick.hpp"
 
 namespace tn = tenure;
 
@@ -70,13 +71,14 @@ std::string plan_of(F f, const X&...) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("components keeps infinities and NaN in their places, and keeps values up to rounding", "[components]", float, double) {
-  check_rows<TestType, 2, 64>();
-  check_rows<TestType, 3, 7>();
+  constexpr int row = sizeof(TestType) / 4;
   check_rows<TestType, 3, 67>();
-  check_rows<TestType, 4, 79>();
-  check_rows<TestType, 5, 65>();
-  check_rows<TestType, 7, 71>();
-  check_rows<TestType, 8, 80>();
+  if constexpr (quick::takes(row, 0)) check_rows<TestType, 2, 64>();
+  if constexpr (quick::takes(row, 1)) check_rows<TestType, 3, 7>();
+  if constexpr (quick::takes(row, 2)) check_rows<TestType, 4, 79>();
+  if constexpr (quick::takes(row, 3)) check_rows<TestType, 5, 65>();
+  if constexpr (quick::takes(row, 4)) check_rows<TestType, 7, 71>();
+  if constexpr (quick::takes(row, 5)) check_rows<TestType, 8, 80>();
   check_run_time_rows<TestType, 3>();
 }
 

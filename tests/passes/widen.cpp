@@ -10,6 +10,7 @@
 #include <tenure/tenure.hpp>
 
 #include "../catch.hpp"
+#include "../quick.hpp"
 
 namespace tn = tenure;
 
@@ -56,10 +57,10 @@ void check_values() {
 }  // namespace
 
 TEMPLATE_TEST_CASE("widen keeps every value up to the rounding of a function", "[widen]", float, double) {
-  check_values<TestType, 2>();
   check_values<TestType, 7>();
-  check_values<TestType, 9>();
-  check_values<TestType, 17>();
+  if constexpr (quick::takes(sizeof(TestType) / 4 + 1)) check_values<TestType, 17>();
+  if constexpr (quick::takes(1)) check_values<TestType, 2>();
+  if constexpr (quick::takes(1)) check_values<TestType, 9>();
 }
 
 TEST_CASE("functions of all elements become a function of the vector, and functions of some do not", "[widen]") {
