@@ -46,6 +46,12 @@
 #define TENURE_PROFILE_LINES 0
 #endif
 
+// 1: the CPU computes eigh, svd, qr, lu, cholesky, solve and inverse of large matrices by Eigen's decompositions, whose headers are then included
+// (backend/cpu/large_samples.hpp). 0: each matrix takes Tenure's own kernels, and nothing is included. The setting is part of the namespace below too.
+#ifndef TENURE_EIGEN_DECOMPOSITIONS
+#define TENURE_EIGEN_DECOMPOSITIONS 0
+#endif
+
 // The namespace of the library is `tenure`. If the compiler may use more than the base instructions of the architecture, an inline
 // namespace inside it names the instruction set. User code says `tenure::` in both cases. The reason: two units compiled with
 // different -march must not share a function, because the linker keeps one definition, and that one could use the vector width of
@@ -54,19 +60,26 @@
 // docs/7-how-it-works.md shows how a program chooses between such units when it runs.
 #ifndef TENURE_NAMESPACE
 #include <tenure/core/instruction_set.hpp>
-#if TENURE_DEBUG_NANS && TENURE_PROFILE_LINES
-#define TENURE_WATCHED ::inline looks_for_nans::inline keeps_lines
-#elif TENURE_DEBUG_NANS
-#define TENURE_WATCHED ::inline looks_for_nans
-#elif TENURE_PROFILE_LINES
-#define TENURE_WATCHED ::inline keeps_lines
+#if TENURE_DEBUG_NANS
+#define TENURE_WITH_NANS ::inline looks_for_nans
 #else
-#define TENURE_WATCHED
+#define TENURE_WITH_NANS
 #endif
-#if defined(TENURE_ISA)
-#define TENURE_NAMESPACE tenure::inline TENURE_ISA TENURE_WATCHED
+#if TENURE_PROFILE_LINES
+#define TENURE_WITH_LINES ::inline keeps_lines
 #else
-#define TENURE_NAMESPACE tenure TENURE_WATCHED
+#define TENURE_WITH_LINES
+#endif
+#if TENURE_EIGEN_DECOMPOSITIONS
+#define TENURE_WITH_EIGEN ::inline decomposes_by_eigen
+#else
+#define TENURE_WITH_EIGEN
+#endif
+#define TENURE_SETTINGS TENURE_WITH_NANS TENURE_WITH_LINES TENURE_WITH_EIGEN
+#if defined(TENURE_ISA)
+#define TENURE_NAMESPACE tenure::inline TENURE_ISA TENURE_SETTINGS
+#else
+#define TENURE_NAMESPACE tenure TENURE_SETTINGS
 #endif
 #endif
 

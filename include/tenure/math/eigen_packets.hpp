@@ -5,6 +5,8 @@
 // Cost: half the compile time of <Eigen/Core>, which saves half a second for each file with g++.
 #pragma once
 
+#include <tenure/core/config.hpp>
+
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__) && !defined(EIGEN_USE_SYCL) && \
     !defined(EIGEN_CORE_H) && !__has_include(<Eigen/src/Core/InternalHeaderCheck.h>)  // later versions of Eigen have this file
 #include <Eigen/src/Core/util/Macros.h>
@@ -37,6 +39,7 @@ using std::ptrdiff_t;
 using std::size_t;
 }  // namespace Eigen
 
+TENURE_WARNINGS_OFF  // where functions of large packets are called and not inlined: gcc.gnu.org/PR105593
 // clang-format off: the includes must be in Eigen's order
 #include <Eigen/src/Core/util/DisableStupidWarnings.h>
 #include <Eigen/src/Core/util/ConfigureVectorization.h>
@@ -80,4 +83,5 @@ using std::size_t;
 #include <Eigen/src/Core/arch/Default/GenericPacketMathFunctions.h>  // defines functions that the headers above declare
 #include <Eigen/src/Core/util/ReenableStupidWarnings.h>
 // clang-format on
+TENURE_WARNINGS_ON
 #endif

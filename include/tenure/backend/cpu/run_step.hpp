@@ -23,17 +23,26 @@ constexpr product_kernels kernels_of_products() {
   return set;
 }
 
-/// Whether every step of a program with these tasks (samples.hpp) computes its samples one by one. Then it has no code for packets of samples.
+/// The tasks of the steps of a program (samples.hpp) without the code that none of them needs: that for packets of samples where each step computes them
+/// one by one, and Eigen's decompositions where no matrix is large. With run-time extents everything may be needed.
 template <class Program, ir::opcode Op, class T>
-constexpr bool runs_one_by_one() {
-  if constexpr (!Program::is_static || !requires { typename step<Op, T>::tasks::one_by_one; }) {
-    return false;
+constexpr auto tasks_of_steps() {
+  using tasks = typename step<Op, T>::tasks;
+  if constexpr (Program::is_static) {
+    constexpr auto every = [](auto holds) {
+      bool all = true;
+      for (int i = 0; i < Program::step_count; ++i)
+        if (const bound_step& s = Program::tables.steps[i]; s.op == Op && s.type == dtype_v<T>) all = all && holds(tasks(static_steps<Program>.operation(i).operation));
+      return all;
+    };
+    constexpr bool are_alone = every([](const tasks& t) { return t.is_one_by_one(); });
+    constexpr bool are_small = !std::is_same_v<tasks, typename tasks::without_large> && every([](const tasks& t) { return !t.is_large(); });
+    if constexpr (are_alone && are_small) return std::type_identity<typename tasks::without_large::one_by_one>{};
+    else if constexpr (are_alone) return std::type_identity<typename tasks::one_by_one>{};
+    else if constexpr (are_small) return std::type_identity<typename tasks::without_large>{};
+    else return std::type_identity<tasks>{};
   } else {
-    bool all = true;
-    for (int i = 0; i < Program::step_count; ++i)
-      if (const bound_step& s = Program::tables.steps[i]; s.op == Op && s.type == dtype_v<T>)
-        all = all && typename step<Op, T>::tasks(static_steps<Program>.operation(i).operation).is_one_by_one();
-    return all;
+    return std::type_identity<tasks>{};
   }
 }
 
@@ -44,7 +53,7 @@ TENURE_INLINE void run_row(const step_row& row, void* const* p, void* scratch, e
   if constexpr (Op == ir::opcode::check || Op == ir::opcode::gather || Op == ir::opcode::index_add || Op == ir::opcode::update)
     if (row.position.length > 0) return single_position_step<Op, T>(p, row.operation, row.position, bounds);
   if constexpr (Op == ir::opcode::matmul) step<Op, T>::template run_by<kernels_of_products<Program, T>()>({p, row.operation, scratch, on});
-  else if constexpr (runs_one_by_one<Program, Op, T>()) step_of_tasks<typename step<Op, T>::tasks::one_by_one>::run({p, row.operation, scratch, on});
+  else if constexpr (requires { typename step<Op, T>::tasks::one_by_one; }) step_of_tasks<typename decltype(tasks_of_steps<Program, Op, T>())::type>::run({p, row.operation, scratch, on});
   else step<Op, T>::run({p, row.operation, scratch, on, bounds});
 }
 

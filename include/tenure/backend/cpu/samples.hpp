@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // Operations on the samples of a batch (ops/opaque): as many samples at a time as a packet has lanes, in memory where the elements of a packet of samples
 // stand together. Where a batch is smaller than a packet or a sample is large, one sample after the other.
+// With TENURE_EIGEN_DECOMPOSITIONS a sample is large from a size of its matrix on, in a batch as alone, and Eigen computes it.
 // The result never has the memory of an operand: a plan writes over an operand only if a record says that it changes this operand. No record here does.
 // Law: a sample has the same bits in a packet and alone, and on each thread.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -14,17 +16,33 @@
 #include <tenure/backend/cpu/strided.hpp>
 #include <tenure/math/lanes.hpp>
 #include <tenure/ops/opaque/registry.hpp>
+#if TENURE_EIGEN_DECOMPOSITIONS && !defined(__CUDACC__)
+#include <tenure/backend/cpu/large_samples.hpp>
+#endif
 
 TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 namespace detail {
 
-/// The operands of one call, and how its samples are divided into tasks. Without Packets: for samples that are computed one by one.
-template <class Record, class T, bool Packets = has_packets<T>>
+template <class Record>
+struct large_sample;
+/// Whether Eigen computes the large samples of a record (large_samples.hpp).
+template <class Record, class T>
+inline constexpr bool has_large_samples = false;
+#if TENURE_EIGEN_DECOMPOSITIONS && !defined(__CUDACC__)
+template <class Record, class T>
+  requires requires { large_sample<Record>::least_extent(sizeof(T)); } && (std::is_same_v<T, float> || std::is_same_v<T, double>)
+inline constexpr bool has_large_samples<Record, T> = true;
+#endif
+
+/// The operands of one call, and how its samples are divided into tasks. Without Packets: for samples that are computed one by one. Without Large: for
+/// samples that Eigen does not compute.
+template <class Record, class T, bool Packets = has_packets<T>, bool Large = has_large_samples<Record, T>>
 class samples {
  public:
-  using one_by_one = samples<Record, T, false>;
+  using one_by_one = samples<Record, T, false, Large>;
+  using without_large = samples<Record, T, Packets, false>;
   using sizes_type = ops::sample_sizes;
   static constexpr int operands = Record::arity, results = Record::results;
   static constexpr int lanes = Packets ? static_cast<int>(max_lanes<T>) : 1;
@@ -40,14 +58,16 @@ class samples {
       in_place_[k] = is_dense_[k] && !Record::overwrites(k);
     }
     for (int r = 0; r < results; ++r) result_[r] = Record::elements_of_result(sizes_, r);
+    if constexpr (Large) is_large_ = large_sample<Record>::rows(sizes_) >= large_sample<Record>::least_extent(sizeof(T));
     const std::int64_t bytes_of_packet = elements(true) * lanes * static_cast<std::int64_t>(sizeof(T));
-    in_lanes_ = lanes > 1 && 2 * count_ >= lanes && bytes_of_packet <= costs::sample_packet_bytes;
+    in_lanes_ = lanes > 1 && !is_large_ && 2 * count_ >= lanes && bytes_of_packet <= costs::sample_packet_bytes;
   }
 
   constexpr std::int64_t workspace() const { return (elements(in_lanes_) * (in_lanes_ ? lanes : 1) * static_cast<std::int64_t>(sizeof(T)) + 63) / 64 * 64; }
   /// The packets of samples, or the samples.
   constexpr std::int64_t tasks() const { return in_lanes_ ? (count_ + lanes - 1) / lanes : count_; }
   constexpr bool is_one_by_one() const { return !in_lanes_; }
+  constexpr bool is_large() const { return is_large_; }
   /// Whether it is one sample, so small that its elements stay in registers.
   constexpr bool fits_registers() const {
     bool fits = batch_ == 0 && sizes_[0] <= costs::sample_rows;
@@ -133,7 +153,16 @@ class samples {
       }
     }
     given[operands] = reinterpret_cast<V*>(memory);
+    if constexpr (Large)
+      if (is_large_ && large_sample<Record>::run(sizes_, in_numbers(given), in_numbers(to), options_, pointer + operands)) return;
     Record::run_sample(sizes_, given, to, options_);
+  }
+  /// The same pointers to numbers.
+  template <std::size_t Count>
+  static std::array<T*, Count> in_numbers(math::lanes<T>* const (&from)[Count]) {
+    std::array<T*, Count> all;
+    for (std::size_t k = 0; k < Count; ++k) all[k] = reinterpret_cast<T*>(from[k]);
+    return all;
   }
 
   /// The samples from `first` on. The last packet of a batch has the last sample in its other lanes.
@@ -209,7 +238,7 @@ class samples {
   sizes_type sizes_;
   int batch_;
   std::int64_t count_ = 1, size_[operands] = {}, step_[operands] = {}, result_[results] = {};
-  bool has_step_[operands] = {}, is_dense_[operands] = {}, in_place_[operands] = {}, in_lanes_ = false;
+  bool has_step_[operands] = {}, is_dense_[operands] = {}, in_place_[operands] = {}, in_lanes_ = false, is_large_ = false;
 };
 
 }  // namespace detail

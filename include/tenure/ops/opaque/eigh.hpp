@@ -174,7 +174,8 @@ namespace TENURE_NAMESPACE {
 /// also where eigenvalues are equal. Those of v take vectors of one eigenvalue as fixed to each other there. Eigenvalues are equal if rounding can
 /// explain their difference. So the first derivative of a projection onto all vectors of an eigenvalue is right, where JAX and PyTorch give NaN. Between equal
 /// eigenvalues v diag(h(w)) v^T lacks the part with h', and all second derivatives lack a part. a has a floating element type.
-/// Source: Jacobi's rotations; Golub and Van Loan, Matrix Computations, 8.5. Cost: about 40 n^3 operations a matrix.
+/// Source: Jacobi's rotations; Golub and Van Loan, Matrix Computations, 8.5. Cost: about 40 n^3 operations a matrix. With TENURE_EIGEN_DECOMPOSITIONS large
+/// matrices are computed by Eigen (chapter 12).
 template <operand A> constexpr auto eigh(const A& a) { return std::tuple{apply<ops::of_symmetric<ops::nodes::eigh, 0>>(a), apply<ops::of_symmetric<ops::nodes::eigh, 1>>(a)}; }
 
 /// The eigenvalues of symmetric matrices in ascending order, (..., n): those of eigh without the vectors, in about half of the time.

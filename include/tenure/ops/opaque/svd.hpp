@@ -308,7 +308,8 @@ namespace TENURE_NAMESPACE {
 /// torch.linalg.svd's. Of each column of u the largest component is positive. A matrix with inf or NaN gives NaN. The first derivative of s is right
 /// also where values are equal up to rounding. Those of u and vt take vectors of one value as fixed to each other there: that of u vt is right, that of
 /// u diag(h(s)) vt and second derivatives lack a part. Where a value is 0 they are inf or NaN if n != m. a has a floating element type.
-/// Source: Jacobi's rotations from one side; Golub and Van Loan, Matrix Computations, 8.6. Cost: about 40 n m k operations a matrix.
+/// Source: Jacobi's rotations from one side; Golub and Van Loan, Matrix Computations, 8.6. Cost: about 40 n m k operations a matrix. With
+/// TENURE_EIGEN_DECOMPOSITIONS large matrices are computed by Eigen (chapter 12).
 template <operand A> constexpr auto svd(const A& a) {
   using record = ops::nodes::svd;
   return std::tuple{apply<ops::of_singular_values<record, 0>>(a), apply<ops::of_singular_values<record, 1>>(a), apply<ops::of_singular_values<record, 2>>(a)};
