@@ -312,7 +312,7 @@ namespace TENURE_NAMESPACE {
 
 /// The reduced decomposition of matrices a, (..., n, m): auto [u, s, vt] = tn::svd(a). With k = min(n, m), u is (..., n, k) with orthonormal columns, vt is
 /// (..., k, m) with orthonormal rows, s is (..., k), not negative and descends, and u diag(s) vt = a. vt is transposed already, as NumPy's, JAX's and
-/// torch.linalg.svd's. Of each column of u the largest component is positive. A matrix with inf or NaN gives NaN. The first derivative of s is right
+/// torch.linalg.svd's. Of each column of u the largest component is positive, as in eigh. A matrix with inf or NaN gives NaN. The first derivative of s is right
 /// also where values are equal up to rounding. Those of u and vt take vectors of one value as fixed to each other there: that of u vt is right, that of
 /// u diag(h(s)) vt and second derivatives lack a part. Where a value is 0 they are inf or NaN, unless the type says that n = m. a has a floating element type.
 /// Source: Jacobi's rotations from one side; Golub and Van Loan, Matrix Computations, 8.6. Cost: about 40 n m k operations a matrix.
