@@ -144,7 +144,7 @@ simple = [
     density("cauchy", "cauchy(a, b, c)", lambda x, m, s: -log(mpmath.pi * s) - mpmath.log1p(((x - m) / s) ** 2), lambda x, m, s: st.cauchy.logpdf(x, m, s), [x, m, s], wrong=[(0, 0, -1.0)]),
     density("laplace", "laplace(a, b, c)", lambda x, m, s: -log(2 * s) - abs(x - m) / s, lambda x, m, s: st.laplace.logpdf(x, m, s), [x[:44], m[:44], s[:44]], wrong=[(0, 0, -1.0)]),
     density("student_t", "student_t(a, b, c, d)", student, lambda x, n, m, s: st.t.logpdf(x, n, m, s), [x, powers(-1, 6, len(x)), m, s], wrong=[(0, -1.5, 0, 1), (0, 1, 0, -1)],
-            loose=2, slope_terms=lambda i, x, n, m, s: 1 / n if i == 1 else 0),
+            loose=2, slope_terms=lambda i, x, n, m, s: 8 / n if i == 1 else 0),
     density("exponential", "exponential(a, b)", lambda x, r: log(r) - r * x, lambda x, r: st.expon.logpdf(x, scale=1 / r), [powers(-100, 100, 40), powers(-50, 50, 40)],
             outside=[(-1.0, 2)], wrong=[(1, -1.0)]),
     density("gamma", "gamma(a, b, c)", gamma, lambda x, a, r: st.gamma.logpdf(x, a, scale=1 / r), [powers(-100, 4, 40), powers(-3, 5, 40), powers(-3, 3, 40)],
@@ -152,11 +152,11 @@ simple = [
     density("inverse_gamma", "inverse_gamma(a, b, c)", inverse_gamma, lambda x, a, s: st.invgamma.logpdf(x, a, scale=s), [powers(-4, 100, 40), powers(-3, 5, 40), powers(-3, 3, 40)],
             outside=[(-1.0, 2, 2)], wrong=[(1, -1.5, 1), (1, 0, 1), (1, 1, -1)]),
     density("beta", "beta(a, b, c)", beta, lambda x, a, b: st.beta.logpdf(x, a, b), [np.concatenate([random.uniform(0, 1, 20), powers(-200, -1, 10), 1 - powers(-15, -1, 10)]), powers(-3, 6, 40), powers(-3, 6, 40)],
-            outside=[(-0.5, 2, 2), (1.5, 2, 2)], wrong=[(0.5, -1.5, 1), (0.5, 1, -1.5)], loose=2),
+            outside=[(-0.5, 2, 2), (1.5, 2, 2)], wrong=[(0.5, -1.5, 1), (0.5, 1, -1.5)], loose=2, slope_terms=lambda i, x, a, b: int(i > 0)),
     density("poisson", "poisson(k, a)", poisson, lambda r, k: st.poisson.logpmf(k, r), [np.where(random.uniform(0, 1, 40) < 0.5, k + 0.5, powers(-100, 5, 40))], [k], outside=[(2.0, -1)], wrong=[(-1.0, 2)],
             terms=lambda r, k: abs(k * log(r)) + lgamma(mpf(int(k)) + 1)),
     density("binomial", "binomial(k, l, a)", binomial, lambda p, k, n: st.binom.logpmf(k, n, p), [np.concatenate([random.uniform(0, 1, 20), powers(-200, -1, 10), 1 - powers(-15, -1, 10)])], [k, n],
-            outside=[(0.5, -1, 4), (0.5, 5, 4)], wrong=[(1.5, 2, 4)]),
+            outside=[(0.5, -1, 4), (0.5, 5, 4)], wrong=[(1.5, 2, 4)], loose=8),
     density("bernoulli_logit", "bernoulli_logit(k, a)", bernoulli, lambda a, y: np.where(y == 1, -np.logaddexp(0, -a), -np.logaddexp(0, a)),
             [np.concatenate([random.standard_normal(20) * 3, random.uniform(-800, 800, 10), random.choice([-1, 1], 10) * powers(-20, 5, 10)])], [random.integers(0, 2, 40)], outside=[(0.5, 2)]),
 ]
@@ -179,7 +179,7 @@ def normal_of_rows(x, m, a):
 
 
 vector = [
-    density("categorical_logit", "categorical_logit(k, a)", categorical, None, *of_vectors(3)["categorical_logit"], slope_terms=lambda i, logits, k: int(i == k)),
+    density("categorical_logit", "categorical_logit(k, a)", categorical, None, *of_vectors(3)["categorical_logit"], loose=4, slope_terms=lambda i, logits, k: int(i == k)),
     density("dirichlet", "dirichlet(a, b)", dirichlet, lambda x, a: np.array([st.dirichlet.logpdf(v, w) if len(v) > 1 else 0 for v, w in zip(x, a)]), *of_vectors(3)["dirichlet"], wrong=[1]),
     density("lkj_cholesky", "lkj_cholesky(a, b)", lkj, None, *of_vectors(3)["lkj_cholesky"], wrong=[1]),
     density("multivariate_normal of a factor", "multivariate_normal(a, b, c, tn::cholesky_factor)", by_factor, None, *of_vectors(3)["multivariate_normal of a factor"], loose=20),
