@@ -179,7 +179,7 @@ def normal_of_rows(x, m, a):
 
 
 vector = [
-    density("categorical_logit", "categorical_logit(k, a)", categorical, None, *of_vectors(3)["categorical_logit"], loose=4, slope_terms=lambda i, logits, k: int(i == k)),
+    density("categorical_logit", "categorical_logit(k, a)", categorical, None, *of_vectors(3)["categorical_logit"], loose=32, slope_terms=lambda i, logits, k: int(i == k)),
     density("dirichlet", "dirichlet(a, b)", dirichlet, lambda x, a: np.array([st.dirichlet.logpdf(v, w) if len(v) > 1 else 0 for v, w in zip(x, a)]), *of_vectors(3)["dirichlet"], wrong=[1]),
     density("lkj_cholesky", "lkj_cholesky(a, b)", lkj, None, *of_vectors(3)["lkj_cholesky"], wrong=[1]),
     density("multivariate_normal of a factor", "multivariate_normal(a, b, c, tn::cholesky_factor)", by_factor, None, *of_vectors(3)["multivariate_normal of a factor"], loose=20),
