@@ -163,6 +163,39 @@ TEST_CASE("log densities: outside of the support -inf with the gradient 0, at it
   CHECK(number(density::dirichlet(three{-0.1, 0.6, 0.5}, three{1, 2, 3})).item() == -infinity);
 }
 
+TEST_CASE("log densities: NaN of data stays NaN, a parameter outside of its domain gives NaN, and a bernoulli number beyond 0 and 1 has no density") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const three data{nan, -1, 0.5};
+  const auto only_the_first = [](const char* name, const three& l) {
+    INFO(name);
+    CHECK(std::isnan(l(0)));
+    CHECK(l(1) == -infinity);
+    CHECK(std::isfinite(l(2)));
+  };
+  only_the_first("log_normal", density::log_normal(data, 0.0, 1.0));
+  only_the_first("exponential", density::exponential(data, 2.0));
+  only_the_first("gamma", density::gamma(data, 2.5, 2.0));
+  only_the_first("inverse_gamma", density::inverse_gamma(data, 2.5, 2.0));
+  only_the_first("beta", density::beta(data, 2.5, 2.0));
+  only_the_first("poisson", density::poisson(data, 2.0));
+  only_the_first("binomial", density::binomial(data, 2.0, 0.5));
+  only_the_first("bernoulli_logit", density::bernoulli_logit(data, 2.0));
+  CHECK(number(density::bernoulli_logit(number(2.0), 0.5)).item() == -infinity);
+  CHECK(std::isnan(number(density::dirichlet(three{nan, 0.6, 0.4}, three{1, 2, 3})).item()));
+  tn::tensor<double, tn::shape<2, 2>> factor{{1, 0}, {0.6, nan}};
+  CHECK(std::isnan(number(density::lkj_cholesky(factor, 2.0)).item()));
+
+  // lgamma(-1.5) is a number, and lgamma(0) is inf.
+  for (const double wrong : {-1.5, 0.0}) {
+    INFO(wrong);
+    CHECK(std::isnan(number(density::gamma(number(1.0), wrong, 2.0)).item()));
+    CHECK(std::isnan(number(density::inverse_gamma(number(1.0), wrong, 2.0)).item()));
+    CHECK(std::isnan(number(density::dirichlet(three{0.3, 0.3, 0.4}, three{1, wrong, 3})).item()));
+    CHECK(std::isnan(number(density::beta(number(0.5), wrong, 2.0)).item()));
+    CHECK(std::isnan(number(density::student_t(number(0.5), wrong, 0.0, 2.0)).item()));
+  }
+}
+
 TEST_CASE("lkj_cholesky has the values of theorem 5 of its authors, by mpmath") {
   constexpr double diagonal[] = {1, 0.9, 0.8, 0.35, 0.6, 0.7, 0.95, 0.2}, etas[] = {0.3, 1, 2.5, 1e6};
   constexpr struct {

@@ -215,6 +215,33 @@ TEST_CASE("eigh, svd: values that are equal up to rounding count as equal in der
     }
 }
 
+TEST_CASE("svd: a small singular value of a square matrix costs no digits of the derivatives, whether its extents are static or not") {
+  // What 1 / s multiplies is zero for a square matrix. Run-time extents do not say that it is square.
+  using open = tn::tensor<double, tn::shape<tn::dyn, tn::dyn>>;
+  constexpr auto derivatives = tn::compile([](auto a, auto w, auto along) {
+    const auto loss = [w](auto x) {
+      const auto [u, s, vt] = tn::svd(x);
+      return sum(u * w) + sum(s) + sum(vt * transpose(w));
+    };
+    const auto [u, s, vt] = std::get<1>(tn::jvp([](auto x) { return tn::svd(x); })(a, along));
+    return std::tuple{tn::grad(loss)(a), u, vt};
+  });
+  const auto q = std::get<0>(tn::qr(one<4, 4>(random<double>(1, 4, 4, 3))));
+  const real<4, 4> a = matmul(q * real<4>{3, 2, 1, 1e-12}, one<4, 4>(random<double>(1, 4, 4, 4)));
+  const real<4, 4> w = one<4, 4>(random<double>(1, 4, 4, 5)), along = one<4, 4>(random<double>(1, 4, 4, 6));
+  const auto of_static = derivatives(a, w, along);
+  const open b = 1.0 * a, of_w = 1.0 * w, of_along = 1.0 * along;
+  const auto of_open = derivatives(b, of_w, of_along);
+  const auto far = [](const auto& x, const auto& y) {
+    double most = 0;
+    for (std::int64_t i = 0; i < 16; ++i) most = std::max(most, std::abs(x.data()[i] - y.data()[i]));
+    return most;
+  };
+  CHECK(far(std::get<0>(of_static), std::get<0>(of_open)) < 1e-12);
+  CHECK(far(std::get<1>(of_static), std::get<1>(of_open)) < 1e-12);
+  CHECK(far(std::get<2>(of_static), std::get<2>(of_open)) < 1e-12);
+}
+
 TEST_CASE("eigh, svd: extreme matrices") {
   for (const std::int64_t n : {1, 2, 3, 5}) {
     CAPTURE(n);

@@ -64,8 +64,10 @@ constexpr auto counted(const K& k, const P&) {
   if constexpr (std::is_same_v<typename K::element_type, number> || is_floating(dtype_v<typename K::element_type>) || !is_floating(dtype_v<number>)) return k;
   else return ops::cast<number>::trace(k);
 }
-/// f(x) where the density is not 0, else -inf. Elsewhere f computes with `harmless`, so no NaN flows into the gradient.
-constexpr auto supported(const auto& is_inside, const auto& x, double harmless, auto f) { return where(is_inside, f(where(is_inside, x, harmless)), minus_infinity); }
+/// f(x) where the density is not 0, else -inf. Outside f computes with `harmless`, so no NaN flows into the gradient. NaN is not outside, and stays NaN.
+constexpr auto supported(const auto& is_outside, const auto& x, double harmless, auto f) { return where(is_outside, minus_infinity, f(where(is_outside, harmless, x))); }
+/// A parameter of lgamma, which has values below 0 too: NaN where it is not positive.
+constexpr auto positive(const auto& x) { return where(x > 0.0, x, std::numeric_limits<double>::quiet_NaN()); }
 
 /// log(x / (x + y)), to all digits where it is near 0.
 constexpr auto log_of_share(const auto& x, const auto& y) {
@@ -94,7 +96,7 @@ struct log_normal : density<log_normal> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::log_normal: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& mean, const auto& deviation) {
-    return supported(x > 0.0, x, 1, [&](const auto& y) {
+    return supported(x <= 0.0, x, 1, [&](const auto& y) {
       const auto l = log(y);
       return normal::compose(l, mean, deviation) - l;
     });
@@ -128,7 +130,7 @@ struct exponential : density<exponential> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::exponential: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& rate) {
-    return supported(x >= 0.0, x, 1, [&](const auto& y) { return log(rate) - rate * y; });
+    return supported(x < 0.0, x, 1, [&](const auto& y) { return log(rate) - rate * y; });
   }
 };
 struct gamma : density<gamma> {
@@ -136,7 +138,7 @@ struct gamma : density<gamma> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::gamma: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& shape, const auto& rate) {
-    return supported(x >= 0.0, x, 1, [&](const auto& y) { return shape * log(rate) - lgamma(shape) + times_log(shape - 1.0, y) - rate * y; });
+    return supported(x < 0.0, x, 1, [&](const auto& y) { return shape * log(rate) - lgamma(positive(shape)) + times_log(shape - 1.0, y) - rate * y; });
   }
 };
 struct inverse_gamma : density<inverse_gamma> {
@@ -144,7 +146,7 @@ struct inverse_gamma : density<inverse_gamma> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::inverse_gamma: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& shape, const auto& scale) {
-    return supported(x > 0.0, x, 1, [&](const auto& y) { return shape * log(scale) - lgamma(shape) - (shape + 1.0) * log(y) - scale / y; });
+    return supported(x <= 0.0, x, 1, [&](const auto& y) { return shape * log(scale) - lgamma(positive(shape)) - (shape + 1.0) * log(y) - scale / y; });
   }
 };
 struct beta : density<beta> {
@@ -152,7 +154,7 @@ struct beta : density<beta> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::beta: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& a, const auto& b) {
-    return supported(x >= 0.0 && x <= 1.0, x, 0.5, [&](const auto& y) {
+    return supported(x < 0.0 || x > 1.0, x, 0.5, [&](const auto& y) {
       return times_log(a - 1.0, y) + times_log_of_rest(b - 1.0, y) - lbeta::compose(a, b);
     });
   }
@@ -162,7 +164,7 @@ struct poisson : density<poisson> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::poisson: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& k, const auto& rate) {
-    return supported(k >= 0.0, counted(k, rate), 1, [&](const auto& n) { return times_log(n, rate) - rate - lgamma(n + 1.0); });
+    return supported(k < 0.0, counted(k, rate), 1, [&](const auto& n) { return times_log(n, rate) - rate - lgamma(n + 1.0); });
   }
 };
 struct binomial : density<binomial> {
@@ -172,7 +174,7 @@ struct binomial : density<binomial> {
   static constexpr auto compose(const auto& k, const auto& trials, const auto& p) {
     const auto all = counted(trials, p);
     const auto count = counted(k, p);
-    return supported(count >= 0.0 && count <= all, count, 0, [&](const auto& n) {
+    return supported(count < 0.0 || count > all, count, 0, [&](const auto& n) {
       return -log(all + 1.0) - lbeta::compose(n + 1.0, all - n + 1.0) + times_log(n, p) + times_log_of_rest(all - n, p);
     });
   }
@@ -183,7 +185,7 @@ struct bernoulli_logit : density<bernoulli_logit> {
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::bernoulli_logit: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& y, const auto& logit) {
     const auto share = counted(y, logit);
-    return -share * softplus(-logit) - (1.0 - share) * softplus(logit);
+    return supported(share < 0.0 || share > 1.0, share, 0, [&](const auto& of_one) { return -of_one * softplus(-logit) - (1.0 - of_one) * softplus(logit); });
   }
 };
 
@@ -192,8 +194,8 @@ struct dirichlet : density<dirichlet> {
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: log_density::dirichlet: the extents differ and neither of them is 1"); }
   static constexpr auto compose(const auto& x, const auto& a) {
-    const auto each = supported(x >= 0.0, x, 1, [&](const auto& y) { return times_log(a - 1.0, y); });
-    return sum(each - lgamma(a), axis<-1>) + lgamma(sum(a + 0.0 * x, axis<-1>));
+    const auto each = supported(x < 0.0, x, 1, [&](const auto& y) { return times_log(a - 1.0, y); });
+    return sum(each - lgamma(positive(a)), axis<-1>) + lgamma(sum(a + 0.0 * x, axis<-1>));
   }
 };
 struct categorical_logit : ops::rounds_once {
@@ -241,7 +243,7 @@ struct lkj_cholesky : ops::rounds_once {
         const auto row = ops::cast<number>::trace(index_along<S::rank - 2>(diagonal));
         const auto is_first = row == 0.0;
         const auto half = 0.5 * where(is_first, 1.0, row), behind = n - 1.0 - row;
-        const auto density = supported(diagonal >= 0.0 || is_first, where(is_first, 1.0, diagonal), 1, [&](const auto& d) {
+        const auto density = supported(diagonal < 0.0 && !is_first, where(is_first, 1.0, diagonal), 1, [&](const auto& d) {
           return times_log(behind + 2.0 * of_row - 2.0, d) + lgamma(half) - lbeta::compose(of_row + 0.5 * behind, half) - half * log_of_pi;
         });
         return sum(where(is_first, 0.0, density), axis<-1>);

@@ -169,7 +169,7 @@ struct of_symmetric : rounds_once {
 namespace TENURE_NAMESPACE {
 
 /// The eigenvalues w and the vectors v of symmetric matrices a, (..., n, n): auto [w, v] = tn::eigh(a). w is (..., n) and ascends; the columns of v, (..., n, n),
-/// are orthonormal, and a v = v diag(w). Of each vector the largest component is positive; of components that are equal up to rounding the first counts.
+/// are orthonormal, and a v = v diag(w). Of each vector the largest component is positive; of components that are equal up to a part of 1024 the first counts.
 /// Only the lower triangle of a is read, and the gradient is symmetric, as that of cholesky. A matrix with inf or NaN gives NaN. The derivatives of w are right
 /// also where eigenvalues are equal. Those of v take vectors of one eigenvalue as fixed to each other there. Eigenvalues are equal if rounding can
 /// explain their difference. So the first derivative of a projection onto all vectors of an eigenvalue is right, where JAX and PyTorch give NaN. Between equal

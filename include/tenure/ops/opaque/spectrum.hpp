@@ -41,7 +41,7 @@ struct jacobi_rotation {
 /// The most sweeps over all pairs. Seven are enough for 6 x 6, ten for 100 x 100.
 inline constexpr int most_jacobi_sweeps = 60;
 
-/// Whether the column of a matrix gets the other sign: its largest component is to be positive. Of components that are equal up to rounding the first counts.
+/// Whether the column of a matrix gets the other sign: its largest component is to be positive. Of components that are equal up to a part of 1024 the first counts.
 template <class V>
 TENURE_KERNEL_INLINE V sign_of_column(const V* x, std::int64_t rows, std::int64_t step) {
   const V zero = V(typename V::number(0)), one = V(typename V::number(1)), more = V(typename V::number(1) + typename V::number(1) / typename V::number(1024));

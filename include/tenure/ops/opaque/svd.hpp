@@ -171,6 +171,13 @@ struct svd : sample_operation<svd, 1, 3> {
     const value sum = stretched_like(s, matrix, std::int64_t{1} << (rank - 2)) + stretched_like(s, matrix, std::int64_t{1} << (rank - 1));
     return inverse_differences(s, matrix) / pointwise_value<where>(pointwise_value<equal>(sum, sum.like(0)), sum.like(1), sum);
   }
+  /// The part of the columns of x that is orthogonal to the columns of q. The second time takes away what rounding left, which 1 / s would raise: all of it where
+  /// q is square and its extents, of run time, do not say so.
+  template <class X>
+  static constexpr X beyond(X q, X qt, X x) {
+    const X once = x - X(matrix_product(q, matrix_product(qt, x)));
+    return once - X(matrix_product(q, matrix_product(qt, once)));
+  }
   static constexpr bool is_square(value x) { return x.shape()[x.shape().rank - 1] == x.shape()[x.shape().rank - 2]; }
 
   template <class X>
@@ -182,12 +189,12 @@ struct svd : sample_operation<svd, 1, 3> {
     if (g[0].id != ir::none) {
       const X x = matrix_product(transposed(u), g[0]);
       add(inside, columns_times(both(x * X(inverse_differences_of_squares(s, x))), s));
-      if (!is_square(u)) add(beside, matrix_product(columns_times(g[0] - X(matrix_product(u, x)), s.like(1) / s), vt));
+      if (!is_square(u)) add(beside, matrix_product(columns_times(beyond(u, transposed(u), g[0]), s.like(1) / s), vt));
     }
     if (g[2].id != ir::none) {
       const X x = matrix_product(vt, transposed(g[2]));
       add(inside, rows_times(both(x * X(inverse_differences_of_squares(s, x))), s));
-      if (!is_square(vt)) add(beside, matrix_product(u, rows_times(g[2] - X(matrix_product(transposed(x), vt)), s.like(1) / s)));
+      if (!is_square(vt)) add(beside, matrix_product(u, rows_times(transposed(beyond(transposed(vt), vt, transposed(g[2]))), s.like(1) / s)));
     }
     if (g[1].id != ir::none) {
       if (inside.id == ir::none) return with(matrix_product(columns_times(u, g[1]), vt), beside);
@@ -203,11 +210,11 @@ struct svd : sample_operation<svd, 1, 3> {
     const X f = inverse_differences_of_squares(s, p);
     if (number_of(y) == 0) {
       const X turned = matrix_product(u, f * (X(columns_times(p, s)) + X(rows_times(pt, s))));
-      return is_square(u) ? turned : turned + X(columns_times(moved - X(matrix_product(u, p)), s.like(1) / s));
+      return is_square(u) ? turned : turned + X(columns_times(beyond(u, transposed(u), moved), s.like(1) / s));
     }
     const X turned = matrix_product(transposed(f * (X(rows_times(p, s)) + X(columns_times(pt, s)))), vt);
     if (is_square(vt)) return turned;
-    return turned + X(rows_times(X(matrix_product(transposed(u), da)) - X(matrix_product(p, vt)), s.like(1) / s));
+    return turned + X(rows_times(transposed(beyond(transposed(vt), vt, matrix_product(transposed(da), u))), s.like(1) / s));
   }
   template <class X>
   static constexpr X with(X x, X more) { return more.id == ir::none ? x : x + more; }
@@ -305,9 +312,9 @@ namespace TENURE_NAMESPACE {
 
 /// The reduced decomposition of matrices a, (..., n, m): auto [u, s, vt] = tn::svd(a). With k = min(n, m), u is (..., n, k) with orthonormal columns, vt is
 /// (..., k, m) with orthonormal rows, s is (..., k), not negative and descends, and u diag(s) vt = a. vt is transposed already, as NumPy's, JAX's and
-/// torch.linalg.svd's. Of each column of u the largest component is positive. A matrix with inf or NaN gives NaN. The first derivative of s is right
+/// torch.linalg.svd's. Of each column of u the largest component is positive, as in eigh. A matrix with inf or NaN gives NaN. The first derivative of s is right
 /// also where values are equal up to rounding. Those of u and vt take vectors of one value as fixed to each other there: that of u vt is right, that of
-/// u diag(h(s)) vt and second derivatives lack a part. Where a value is 0 they are inf or NaN if n != m. a has a floating element type.
+/// u diag(h(s)) vt and second derivatives lack a part. Where a value is 0 they are inf or NaN, unless the type says that n = m. a has a floating element type.
 /// Source: Jacobi's rotations from one side; Golub and Van Loan, Matrix Computations, 8.6. Cost: about 40 n m k operations a matrix. With
 /// TENURE_EIGEN_DECOMPOSITIONS large matrices are computed by Eigen (chapter 12).
 template <operand A> constexpr auto svd(const A& a) {
