@@ -2,6 +2,7 @@
 // Loops whose body is one elementwise kernel: all iterations run with the carries in registers. Judged by the reference backend, for carries of no
 // elements, of a few, and of several groups of packets, and for no iterations, one and several.
 #include "../catch.hpp"
+#include "../quick.hpp"
 
 #include "reference.hpp"
 
