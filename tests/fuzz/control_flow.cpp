@@ -26,7 +26,9 @@ using namespace fuzz;
 namespace control_flow_tests {
 namespace {
 
-const std::uint64_t graphs = 10000 / share * times();
+// In fewer graphs some pairs of an operation and what stands in it are not met.
+constexpr std::uint64_t share_of_pairs = share > 2 ? 2 : share;
+const std::uint64_t graphs = 10000 / share_of_pairs * times();
 using both = both_modes_of<rule_generator>;
 
 bool has_rules(std::uint64_t seed) { return seed % 2 == 1; }
@@ -248,7 +250,7 @@ TEST_CASE("Law: derivatives through loops and branches are the limits of differe
     const double best = (4 * narrow - wide) / 3;
     if (!(std::fabs(best - back.sum) <= open + 1e-6 * size + 1e-7 * (1 + back.size))) FAIL(report(seed, "difference of cotangents", difference(0, 0, best, back.sum), g));
   }
-  CHECK(tried > 2000 / static_cast<int>(share));
+  CHECK(tried > 2000 / static_cast<int>(share_of_pairs));
   CHECK(tried_cotangents > static_cast<int>(graphs / 8));
   require_each(found, {}, true);
 }
@@ -300,7 +302,7 @@ TEST_CASE("Law: a batch is its samples, one by one") {
         }
     }
   }
-  CHECK(tried > 20000 / static_cast<int>(share));
+  CHECK(tried > 20000 / static_cast<int>(share_of_pairs));
   CHECK(with_control_flow > static_cast<int>(graphs / 6));
   require_each(parts_found, {});
 }
