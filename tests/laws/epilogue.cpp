@@ -7,6 +7,13 @@
 #include "../difference.hpp"
 #include "agree.hpp"
 
+// The rules are those of a type with other packets, and a type takes ten seconds to compile and half a minute to run.
+#ifdef TENURE_QUICK_TESTS
+#define EPILOGUE_TYPES float
+#else
+#define EPILOGUE_TYPES double, float
+#endif
+
 using namespace laws;
 
 namespace {
@@ -53,7 +60,7 @@ difference same_bits(const X& a, const X& b) { return first_difference(a.data(),
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("epilogues of static products agree with the reference", "", double, float) {
+TEMPLATE_TEST_CASE("epilogues of static products agree with the reference", "", EPILOGUE_TYPES) {
   const auto x = filled<TestType>(shape<2049, 11>{}, 1);
   const auto d = filled<TestType>(shape<2049, 131>{}, 2);
   const auto w = filled<TestType>(shape<11, 131>{}, 3);
@@ -106,7 +113,7 @@ TEMPLATE_TEST_CASE("epilogues of run-time products agree with the reference", ""
 }
 
 // Law: the bits are the same as with one step after the other.
-TEMPLATE_TEST_CASE("an epilogue has the bits of one step after the other, on any number of threads", "", double, float) {
+TEMPLATE_TEST_CASE("an epilogue has the bits of one step after the other, on any number of threads", "", EPILOGUE_TYPES) {
   const auto x = filled<TestType>(shape<dyn, 24>{}, 1, 4097);
   const auto w = filled<TestType>(shape<24, 100>{}, 2);
   const auto b = filled<TestType>(shape<100>{}, 3);
@@ -129,7 +136,7 @@ TEMPLATE_TEST_CASE("an epilogue has the bits of one step after the other, on any
   }
 }
 
-TEMPLATE_TEST_CASE("an epilogue writes into what its product or itself reads only where that is safe", "", double, float) {
+TEMPLATE_TEST_CASE("an epilogue writes into what its product or itself reads only where that is safe", "", EPILOGUE_TYPES) {
   const auto w = filled<TestType>(shape<300, 300>{}, 2, -0.1, 0.1);
   const auto b = filled<TestType>(shape<300>{}, 3);
   const auto old = filled<TestType>(shape<1200, 300>{}, 4);
@@ -167,7 +174,7 @@ TEMPLATE_TEST_CASE("an epilogue writes into what its product or itself reads onl
 
 // The temporary has the memory of the product that its kernel reads. A result of this kernel lies in what the kernel reads too, so the blocks of the
 // product cannot be computed there.
-TEMPLATE_TEST_CASE("an epilogue writes a temporary over its product", "", double, float) {
+TEMPLATE_TEST_CASE("an epilogue writes a temporary over its product", "", EPILOGUE_TYPES) {
   constexpr auto first = [](auto x, auto w, auto s, auto v) {
     const auto z = matmul(x, w);
     return std::tuple{z + s, matmul(tanh(z), v)};
