@@ -9,13 +9,13 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <random>
 #include <typeinfo>
 #include <vector>
 
 #include <tenure/tenure.hpp>
 #include <tenure/threads.hpp>
 
+#include "../laws/matrices.hpp"
 #include "memory.hpp"
 #include "plain.hpp"
 
@@ -29,9 +29,6 @@
 namespace tn = tenure;
 
 namespace {
-template <class T>
-using batch = tn::tensor<T, tn::shape<tn::dyn, tn::dyn, tn::dyn>>;
-
 constexpr auto of_symmetric = tn::compile([](auto a) {
   const auto [w, v] = tn::eigh(a);
   return std::tuple{w, v, tn::eigvalsh(a)};
@@ -48,14 +45,6 @@ constexpr auto of_square = tn::compile([](auto a, auto b) {
 });
 constexpr auto root = tn::compile([](auto a) { return tn::cholesky(a); });
 
-template <class T>
-batch<T> random(std::int64_t samples, std::int64_t rows, std::int64_t columns, unsigned seed) {
-  std::mt19937 next(seed);
-  std::uniform_real_distribution<double> any(-1, 1);
-  batch<T> x(samples, rows, columns);
-  for (T& e : tn::as_span(x)) e = static_cast<T>(any(next));
-  return x;
-}
 /// Symmetric, with `more` on the diagonal. The upper triangles are NaN: nothing reads them.
 template <class T>
 batch<T> symmetric(std::int64_t samples, std::int64_t n, unsigned seed, double more = 0) {
@@ -70,12 +59,6 @@ batch<T> symmetric(std::int64_t samples, std::int64_t n, unsigned seed, double m
 }
 template <class X>
 auto sample(const X& all, std::int64_t s) { return all.data() + s * (all.size() / all.extent(0)); }
-template <class T>
-batch<T> one_of(const batch<T>& all, std::int64_t s) {
-  batch<T> x(1, all.extent(1), all.extent(2));
-  std::copy_n(sample(all, s), x.size(), tn::as_span(x).begin());
-  return x;
-}
 template <class X>
 bool same_bits(const X& alone, const X& all, std::int64_t s) {
   return std::memcmp(alone.data(), sample(all, s), static_cast<std::size_t>(alone.size()) * sizeof(*alone.data())) == 0;
