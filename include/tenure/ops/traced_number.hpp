@@ -50,13 +50,14 @@ struct known_nodes<T, ops::operation_list<Op...>> {
   static constexpr known_number (*of[sizeof...(Op)])(const double*) = {&known_node<Op, T>...};
 };
 
-/// The value of a node all of whose sources are constants.
+/// The value of a node all of whose sources are constants. A template, so that a unit that has no traced numbers does not instantiate the tables.
+template <class List>
 constexpr known_number known_value(const ir::builder& g, ir::node_id id) {
   const ir::node n = g[id];
   if (n.op == ir::opcode::constant) return {n.type == dtype::float32 ? static_cast<double>(static_cast<float>(ir::value_of(n))) : ir::value_of(n)};
   double x[3]{};
   for (int i = 0; i < n.arity; ++i) {
-    const known_number operand = known_value(g, n.in[i]);
+    const known_number operand = known_value<List>(g, n.in[i]);
     if (operand.is_refused) return operand;
     x[i] = operand.value;
   }
@@ -65,7 +66,7 @@ constexpr known_number known_value(const ir::builder& g, ir::node_id id) {
   const int position = static_cast<int>(n.op) - static_cast<int>(ir::opcode::pointwise);
   if (position < 0 || position >= ops::records::count) return {0, true};
   const bool in_float = g[n.in[n.arity - 1]].type == dtype::float32;
-  return in_float ? known_nodes<float, ops::registry>::of[position](x) : known_nodes<double, ops::registry>::of[position](x);
+  return in_float ? known_nodes<float, List>::of[position](x) : known_nodes<double, List>::of[position](x);
 }
 
 }  // namespace detail
@@ -176,7 +177,7 @@ constexpr auto of_known(const X&... x) {
   using result = decltype(number_from(r));
   if constexpr (is_traced_number<result>) {
     const bool was_refused = g.view().refused.what != ir::diagnostic::kind::nothing;
-    return result::from_known(was_refused ? known_number{0, true} : known_value(g, r.id));
+    return result::from_known(was_refused ? known_number{0, true} : known_value<ops::registry>(g, r.id));
   } else {
     return r;
   }
