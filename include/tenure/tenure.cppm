@@ -277,6 +277,23 @@ using tenure::uniform_like;
 // ---- Products and equations ---------------------------------------------------------------------
 using tenure::attention;
 using tenure::causal;
+using tenure::conv;
+using tenure::conv1d;
+using tenure::conv2d;
+using tenure::conv_padding;
+using tenure::conv_transpose1d;
+using tenure::conv_transpose2d;
+using tenure::image_layout;
+using tenure::nchw;
+using tenure::nhwc;
+using tenure::per_axis;
+using tenure::same;
+using tenure::same_t;
+using tenure::avg_pool1d;
+using tenure::avg_pool2d;
+using tenure::max_pool1d;
+using tenure::max_pool2d;
+using tenure::pool;
 using tenure::checked;
 using tenure::cross;
 using tenure::dot;
@@ -325,7 +342,6 @@ using tenure::lstsq;
 using tenure::matrix_exp;
 using tenure::eig;
 using tenure::fft;
-using tenure::conv2d;
 using tenure::complex;
 using tenure::lu;
 using tenure::qr;
@@ -484,7 +500,7 @@ using tenure::nan_error;
 
 // ---- Threads, memory and the processor ----------------------------------------------------------
 using tenure::flush_denormals;
-using tenure::pool;
+using tenure::memory_pool;
 using tenure::sequential;
 using tenure::thread_pool;
 

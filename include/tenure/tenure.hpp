@@ -58,6 +58,7 @@
 #include <tenure/ops/indexing.hpp>
 #include <tenure/ops/reduction.hpp>
 #include <tenure/ops/contraction.hpp>
+#include <tenure/ops/convolution.hpp>
 #include <tenure/ops/opaque/registry.hpp>
 #include <tenure/transform/call_rules.hpp>
 
@@ -82,6 +83,7 @@
 #include <tenure/ops/number.hpp>
 #include <tenure/ops/order.hpp>
 #include <tenure/ops/parts.hpp>
+#include <tenure/ops/pooling.hpp>
 #include <tenure/ops/position.hpp>
 #include <tenure/ops/products.hpp>
 #include <tenure/ops/random.hpp>

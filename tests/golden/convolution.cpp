@@ -3,13 +3,14 @@
 #include "data_convolution.hpp"
 #include "data_model.hpp"
 
+#include <tenure/ops/pooling.hpp>
 #include <tenure/ops/rearrangement.hpp>
 
 using namespace golden;
 
 namespace {
 
-/// A convolution as one matrix product: each window is a row.
+/// A convolution as one matrix product, in the words of the library: each window is a row.
 template <int Stride, class X, class W, class B>
 constexpr auto convolve(const X& x, const W& w, const B& b) {
   using I = typename X::shape_type;
@@ -31,6 +32,12 @@ TEST_CASE("golden: convolution and pooling") {
   check<p_conv1d>([](auto x, auto w, auto b) {
     return reshape<2, 3, 6>(convolve<1>(unsqueeze<2>(pad<2, 1>(x)), unsqueeze<2>(w), b));
   });
+  check<p_conv2d>([](auto x, auto w, auto b) { return conv2d(x, w, b); });
+  check<p_conv2d_stride_pad>([](auto x, auto w, auto b) { return conv2d<conv{.stride = 2, .padding = 1}>(x, w, b); });
+  check<p_conv1d>([](auto x, auto w, auto b) { return conv1d<conv{.padding = 1}>(x, w, b); });
+  check<p_avg_pool2d>([](auto x) { return avg_pool2d<2>(x); });
+  check<p_max_pool2d>([](auto x) { return max_pool2d<2>(x); });
+  check<p_cnn>([](auto x, auto w1, auto b1, auto w2, auto t) { return cross_entropy(matmul(mean(relu(conv2d(x, w1, b1)), axes<2, 3>), w2), t); });
   check<p_avg_pool2d>([](auto x) { return mean(reshape<1, 2, 2, 2, 2, 2>(x), axes<3, 5>); });
   check<p_max_pool2d>([](auto x) { return amax(reshape<1, 2, 2, 2, 2, 2>(x), axes<3, 5>); });
   check<p_cnn>([](auto x, auto w1, auto b1, auto w2, auto t) {

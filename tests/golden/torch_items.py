@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""Writes data_parts.hpp, data_reduced_loss.hpp and data_order.hpp, items that are not in the golden file, with the numbers of PyTorch: python3 torch_items.py.
+"""Writes data_parts.hpp, data_reduced_loss.hpp, data_order.hpp and data_images.hpp, items that are not in the golden file, with the numbers of PyTorch: python3 torch_items.py.
 
 An item is an id, the expression in PyTorch, the shapes of its arguments x, y, ..., and constants. Values, gradients and Hessian-vector
 products are computed in float64, all from one seed.
@@ -50,6 +50,24 @@ ORDER = [
     ("t_median", "torch.exp(x.median(1)[0])", [(3, 4)]),
 ]
 
+IMAGES = [
+    ("t_conv2d_options", "F.conv2d(x, y, z, stride=(2, 1), padding=(1, 2), dilation=(1, 2))", [(2, 3, 7, 6), (4, 3, 3, 2), (4,)]),
+    ("t_conv2d_groups", "F.conv2d(x, y, z, padding=1, groups=2)", [(2, 4, 4, 5), (6, 2, 3, 3), (6,)]),
+    ("t_conv2d_depthwise", "F.conv2d(x, y, stride=2, padding=1, groups=3)", [(2, 3, 6, 5), (6, 1, 3, 3)]),
+    ("t_conv2d_same", "torch.sin(F.conv2d(x, y, padding='same'))", [(1, 2, 4, 5), (3, 2, 2, 3)]),
+    ("t_conv2d_one", "F.conv2d(x, y, z)", [(2, 4, 5), (3, 2, 2, 2), (3,)]),
+    ("t_conv1d_dilated", "torch.sin(F.conv1d(F.pad(x, (4, 0)), y, z, dilation=2))", [(2, 3, 8), (4, 3, 3), (4,)]),
+    ("t_transpose2d", "torch.sin(F.conv_transpose2d(x, y, z, stride=(2, 3), padding=1, output_padding=(1, 0)))", [(2, 3, 3, 4), (3, 2, 3, 4), (2,)]),
+    ("t_transpose2d_groups", "F.conv_transpose2d(x, y, stride=2, groups=2, dilation=2)", [(1, 4, 3, 3), (4, 3, 2, 2)]),
+    ("t_transpose1d", "F.conv_transpose1d(x, y, z, stride=2, padding=1)", [(2, 3, 5), (3, 2, 4), (2,)]),
+    ("t_max_pool2d", "torch.sin(F.max_pool2d(x, 3, 2, 1))", [(2, 2, 7, 6)]),
+    ("t_max_pool2d_ties", "F.max_pool2d(x - x.detach(), 2)", [(1, 2, 4, 6)]),
+    ("t_max_pool2d_sizes", "F.max_pool2d(x, (3, 2), (1, 2))", [(1, 2, 5, 6)]),
+    ("t_avg_pool2d", "torch.sin(F.avg_pool2d(x, 3, 2, 1))", [(2, 2, 7, 6)]),
+    ("t_max_pool1d", "F.max_pool1d(x, 3, 2)", [(2, 3, 9)]),
+    ("t_avg_pool1d", "F.avg_pool1d(x, 4, 2, 1)", [(3, 9)]),
+]
+
 
 def data(x):
     return {"shape": list(x.shape), "data": x.detach().flatten().tolist(), **({"dtype": "int64"} if x.dtype == torch.int64 else {})}
@@ -69,6 +87,6 @@ def item(name, py, shapes, constants={}):
             "cotangent": data(cotangent), "grads": by_name(gradients), "hvp": {"v": by_name(v), "hv": by_name(products)}}
 
 
-for group, items in {"parts": PARTS, "reduced_loss": LOSSES, "order": ORDER}.items():
+for group, items in {"parts": PARTS, "reduced_loss": LOSSES, "order": ORDER, "images": IMAGES}.items():
     text = header(group, [item(*i) for i in items])
     (HERE / f"data_{group}.hpp").write_text(text.replace("generate.py: golden values of PyTorch", f"torch_items.py: values of PyTorch {torch.__version__.split('+')[0]}"))

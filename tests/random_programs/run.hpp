@@ -18,7 +18,7 @@ void check(std::uint64_t seed) {
   const sample written = written_of(seed), s = program_of(seed, written);
   const results wanted = reference_of(seed, s.graph.view(), s.arguments);
 
-  spread_arguments memory(s, dice(seed), tenure::pool::alignment);
+  spread_arguments memory(s, dice(seed), tenure::memory_pool::alignment);
   const std::vector<std::int64_t> symbols = tenure::reference::bind_symbols(program::value.view(), memory.bound);
   std::vector<const void*> arguments;
   for (const auto& a : memory.bound) arguments.push_back(a.data);
@@ -28,7 +28,7 @@ void check(std::uint64_t seed) {
     INFO(report(seed, where.c_str(), wrong, s.graph.view(), program::value.view()));
     CHECK(wrong == "");
   };
-  results here = host::garbage_like(wanted, tenure::pool::alignment);  // the room behind them that tensors have
+  results here = host::garbage_like(wanted, tenure::memory_pool::alignment);  // the room behind them that tensors have
   std::vector<void*> to;
   for (array& r : here) to.push_back(r.data.data());
   tenure::cpu_backend::run<program>(arguments.data(), to.data(), symbols.data());

@@ -58,16 +58,16 @@ struct busy_threads {
 TEST_CASE("a child gets memory, whatever the other threads did at the fork") {
   const busy_threads busy([] {
     void* taken[80];
-    for (void*& memory : taken) memory = tn::pool::take(1000);
-    for (void* memory : taken) tn::pool::give(memory, 1000);
-    for (int i = 0; i < 100; ++i) tn::pool::give(tn::pool::take(100000), 100000);
+    for (void*& memory : taken) memory = tn::memory_pool::take(1000);
+    for (void* memory : taken) tn::memory_pool::give(memory, 1000);
+    for (int i = 0; i < 100; ++i) tn::memory_pool::give(tn::memory_pool::take(100000), 100000);
   });
   for (int i = 0; i < 300; ++i) {
     const int status = status_of_child([] {
       void* taken[80];
-      for (void*& memory : taken) memory = tn::pool::take(1000);
-      for (void* memory : taken) tn::pool::give(memory, 1000);
-      tn::pool::give(tn::pool::take(100000), 100000);
+      for (void*& memory : taken) memory = tn::memory_pool::take(1000);
+      for (void* memory : taken) tn::memory_pool::give(memory, 1000);
+      tn::memory_pool::give(tn::memory_pool::take(100000), 100000);
       return true;
     });
     REQUIRE(status == 0);

@@ -35,7 +35,7 @@ TEST_CASE("blocks, foreign blocks and large blocks come from the pool after the 
     else REQUIRE(system_calls == before);
   }
   CHECK(first_turn > 0);
-  tenure::pool::trim();
+  tenure::memory_pool::trim();
   const int before = system_calls;
   allocate_storage(64);
   CHECK(system_calls == before + 1);

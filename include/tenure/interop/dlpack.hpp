@@ -122,12 +122,12 @@ dlpack::handle<M> to_dlpack(X& x) {
   using door = detail::tensor_access;
   using made = detail::dlpack_export<M>;
   door::check_alive(x, "to_dlpack");
-  auto* const e = ::new (pool::take(sizeof(made))) made{};
+  auto* const e = ::new (memory_pool::take(sizeof(made))) made{};
   e->context = e;
   e->deleter = [](M* m) {
     auto* const self = static_cast<made*>(m->context);
     self->~made();
-    pool::give(self, sizeof(made));
+    memory_pool::give(self, sizeof(made));
   };
   dlpack::handle<M> kept(e);
   if constexpr (!is_read_only) door::export_writable(x, "to_dlpack");

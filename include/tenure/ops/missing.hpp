@@ -18,12 +18,6 @@ constexpr auto fft(const X& x, const Rest&...) {
   static_assert(detail::never<X>, "tenure: fft: there is none, because there are no complex numbers: extern_op calls the library of your choice with the real and the imaginary part as results");
   return detail::stand_in(x);
 }
-/// Does not compile: there is no torch.nn.functional.conv2d. The message says what to write.
-template <operand X, class... Rest>
-constexpr auto conv2d(const X& x, const Rest&...) {
-  static_assert(detail::never<X>, "tenure: conv2d: there is none: a product of windows<3, K>(windows<2, K>(x)) with the taps, or a sum of slices if the taps are few");
-  return detail::stand_in(x);
-}
 /// Does not compile: there is no torch.complex. The message says what to write.
 template <operand X, class... Rest>
 constexpr auto complex(const X& x, const Rest&...) {

@@ -47,7 +47,7 @@ struct opaque_operation {
   };
 
   int axis = 0;
-  std::int64_t start = 0, step = 1;
+  std::int64_t attr = 0, start = 0, step = 1;  // attr: all of it; for most operations it is the axis
   operand in[ir::max_operands];
   operand_view out;
 
@@ -55,7 +55,7 @@ struct opaque_operation {
   constexpr opaque_operation(ir::opcode, const std::int64_t* numbers) : opaque_operation(numbers) {}
   constexpr explicit opaque_operation(const std::int64_t* numbers) : next_(numbers) {
     const auto operands = static_cast<int>(next());
-    axis = static_cast<int>(next());
+    axis = static_cast<int>(attr = next());
     start = next();
     step = next();
     for (int k = 0; k < operands; ++k) {

@@ -16,7 +16,7 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-struct alignas(pool::alignment) block {
+struct alignas(memory_pool::alignment) block {
   atomic<std::uint32_t> references{1};
   atomic<std::uint32_t> saved{0};
   atomic<std::uint64_t> version{0};  // 32 bits would wrap around after a minute of small writes
@@ -137,16 +137,16 @@ class storage_handle {
 
 /// Returns a new block of at least `bytes` bytes. The content is unspecified. Throws std::bad_alloc.
 inline storage_handle allocate_storage(std::size_t bytes) {
-  constexpr std::size_t unit = pool::alignment;
-  if (bytes > pool::largest - sizeof(block) - unit) throw std::bad_alloc();
+  constexpr std::size_t unit = memory_pool::alignment;
+  if (bytes > memory_pool::largest - sizeof(block) - unit) throw std::bad_alloc();
   const std::size_t padded = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
-  auto* const b = ::new (pool::take(sizeof(block) + padded)) block;
+  auto* const b = ::new (memory_pool::take(sizeof(block) + padded)) block;
   b->payload = b + 1;
   b->bytes = padded;
   b->release = [](block* dead) noexcept {
     const std::size_t total = sizeof(block) + dead->bytes;
     dead->~block();
-    pool::give(dead, total);
+    memory_pool::give(dead, total);
   };
   return storage_handle(b);
 }

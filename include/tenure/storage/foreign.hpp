@@ -28,14 +28,14 @@ storage_handle make_foreign_block(void* payload, std::size_t bytes, From&& from)
   using made = foreign_block<Deleter>;
   static_assert(std::is_nothrow_move_constructible_v<std::remove_cvref_t<From>>,
                 "tenure: from: the move constructor of the deleter must not throw");
-  auto* const b = ::new (pool::take(sizeof(made))) made(std::forward<From>(from));
+  auto* const b = ::new (memory_pool::take(sizeof(made))) made(std::forward<From>(from));
   b->payload = payload;
   b->bytes = bytes;
   b->release = [](block* dead) noexcept {
     auto* const self = static_cast<made*>(dead);
     self->deleter();
     self->~made();
-    pool::give(self, sizeof(made));
+    memory_pool::give(self, sizeof(made));
   };
   return storage_handle(b);
 }
@@ -58,7 +58,7 @@ struct keeps {
 template <class Owner, class Where>
 storage_handle keep_storage(Owner&& owner, std::size_t bytes, Where where) {
   using keeper = keeps<std::remove_cvref_t<Owner>>;
-  static_assert(alignof(foreign_block<keeper>) <= pool::alignment);
+  static_assert(alignof(foreign_block<keeper>) <= memory_pool::alignment);
   storage_handle made = make_foreign_block<keeper>(nullptr, bytes, std::move(owner));
   made.get()->payload = where(static_cast<foreign_block<keeper>*>(made.get())->deleter.owner);
   return made;

@@ -46,8 +46,8 @@ static_assert(size_class_bytes(4) == 320 && size_class_bytes(7) == 512 && size_c
 }  // namespace detail
 
 /// The memory of all tensors. The pool keeps what is freed for the next tensor of a similar size. With it the pool has at most twice the memory that
-/// was in use at the same time, or 64 MiB. tn::pool::trim() frees what is kept.
-class pool {
+/// was in use at the same time, or 64 MiB. tn::memory_pool::trim() frees what is kept.
+class memory_pool {
  public:
   static constexpr std::size_t alignment = detail::memory_unit;
   /// take() throws for more bytes than this without a call to the system.

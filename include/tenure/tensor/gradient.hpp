@@ -58,8 +58,8 @@ class gradient_accumulator : not_copied {
   bool grad_is_zero() const { return grad && is_zeroed && grad.version() == zeroed_at; }
 
   // Accumulators are allocated from the pool, because every step of a loop makes new ones. Derived classes inherit this.
-  static void* operator new(std::size_t bytes) { return pool::take(bytes); }
-  static void operator delete(void* memory, std::size_t bytes) { pool::give(memory, bytes); }
+  static void* operator new(std::size_t bytes) { return memory_pool::take(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) { memory_pool::give(memory, bytes); }
 
   dtype type;
   bool retains = false;  ///< the accumulator keeps grad after propagate(): true for leaves, and for nodes after retain_grad()

@@ -33,12 +33,12 @@ void with_borrowed_memory(std::int64_t bytes, const F& f) {
   if (tenure::detail::is_pool_thread) return detail::call_with_stack<Most>(f);
   void* memory = nullptr;
   try {
-    memory = pool::take(Most);
+    memory = memory_pool::take(Most);
   } catch (const std::bad_alloc&) {
     return detail::call_with_stack<Most>(f);
   }
   detail::call_with(f, memory);
-  pool::give(memory, Most);
+  memory_pool::give(memory, Most);
 }
 
 }  // namespace tenure::cpu_backend

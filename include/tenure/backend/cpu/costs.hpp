@@ -46,6 +46,8 @@ inline constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;
 inline constexpr int bytes_in_cycle = 4;
 /// A row of more bytes is copied by memcpy, a shorter row in registers.
 inline constexpr std::int64_t copied_in_registers = 512;
+/// The least extent of a matrix that is copied in transposed squares.
+inline constexpr std::int64_t transposed_extent = 8;
 /// The most bytes of a packet of samples. A packet of larger samples would leave the cache of level 2 (Zen 3: 512 KB) between two uses of an element.
 inline constexpr std::int64_t sample_packet_bytes = 192 << 10;
 /// With TENURE_EIGEN_DECOMPOSITIONS: the least extents for which Eigen is faster, of a matrix alone and of one in a batch, whose small matrices stand in
@@ -127,6 +129,12 @@ inline constexpr std::int64_t threads_of_vector = 4;
 inline constexpr std::int64_t attention_rows[] = {16, 32}, attention_many_queries = 256;
 /// The least columns of a block of scores. Not a power of two, because then all rows of a block would compete for the same sets of the cache.
 inline constexpr std::int64_t attention_columns = 120;
+
+// ---- convolution: convolution.hpp ----
+
+/// The rows of products in a task: so many use the packed taps. With fewer steps in a row of taps the windows of a row of positions are collected in the
+/// cache, because each element of the result would be loaded and stored after a few multiplications.
+inline constexpr std::int64_t rows_of_convolution = 1024, short_steps_of_convolution = 32;
 
 // ---- programs, loops and samples in registers: execute.hpp, control_flow.hpp ----
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // The steps that are not fused loops. Operands can have any strides. Products are in products.hpp, steps with computed indices in indexing.hpp, and
-// operations on samples in samples.hpp and attention.hpp.
+// operations on samples in samples.hpp, attention.hpp and convolution.hpp.
 #pragma once
 
 #include <algorithm>
 #include <cstring>
 
 #include <tenure/backend/cpu/attention.hpp>
+#include <tenure/backend/cpu/convolution.hpp>
 #include <tenure/backend/cpu/indexing.hpp>
 #include <tenure/backend/cpu/products.hpp>
 #include <tenure/backend/cpu/samples.hpp>

@@ -48,7 +48,7 @@ class samples {
   static constexpr int lanes = Packets ? static_cast<int>(max_lanes<T>) : 1;
 
   constexpr explicit samples(const opaque_operation& o)
-      : operation_(o), options_(Record::options_of(o.axis)), sizes_(Record::sizes_of(o)),
+      : operation_(o), options_(Record::options_of(o.attr)), sizes_(Record::sizes_of(o)),
         batch_(o.in[0].rank - Record::takes.operand(0).rank) {
     for (int a = 0; a < batch_; ++a) count_ *= o.in[0].extent[a];
     for (int k = 0; k < operands; ++k) {
@@ -324,7 +324,7 @@ TENURE_INLINE void sample_in_registers(void* const* p) {
     V* const given[] = {(K == Record::result_begins_as ? nullptr : std::get<static_cast<std::size_t>(K)>(memory).data())..., scratch.data()};
     V* const to[] = {std::get<static_cast<std::size_t>(R)>(results).data()...};
     (sample::template load<K>(static_cast<const T*>(p[K]), K == Record::result_begins_as ? to[0] : given[K]), ...);
-    Record::run_sample(sizes, given, to, Record::options_of(sample::operation().axis));
+    Record::run_sample(sizes, given, to, Record::options_of(sample::operation().attr));
     const auto store = [&]<int Result>(std::integral_constant<int, Result>) {
       T* const at = static_cast<T*>(p[Record::arity + Result]);
       if (Record::results == 1 || at != nullptr) sample::template store<Result>(at, to[Result]);

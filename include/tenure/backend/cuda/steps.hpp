@@ -10,6 +10,7 @@
 #include <tenure/backend/cuda/products.hpp>
 #include <tenure/ir/refuse.hpp>
 #include <tenure/kernels/attention.hpp>
+#include <tenure/kernels/convolution.hpp>
 #include <tenure/kernels/order.hpp>
 #include <tenure/kernels/rearrange.hpp>
 #include <tenure/kernels/samples.hpp>
@@ -208,7 +209,7 @@ struct step<Op, T, Device> {
   static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void* scratch) {
     const samples_memory<Record> memory(n);
     T* const all = static_cast<T*>(scratch);
-    kernels::run_sample<Record, T> f{memory.sizes, Record::options_of(n.axis), {}, {}, {}, {}, all + memory.scratch, Record::scratch(memory.sizes)};
+    kernels::run_sample<Record, T> f{memory.sizes, Record::options_of(n.attr), {}, {}, {}, {}, all + memory.scratch, Record::scratch(memory.sizes)};
     std::int64_t elements = 0;
     for (int r = 0; r < Record::results; ++r) {
       T* const to = static_cast<T*>(p[Record::arity + r]);
@@ -261,6 +262,21 @@ struct step<ops::nodes::attention_gradient::code, T, Device> : step_without_memo
     T *const of_q = static_cast<T*>(p[3]), *const of_k = static_cast<T*>(p[4]), *const of_v = static_cast<T*>(p[5]);
     if (of_q != nullptr) device.for_each(batches.size() * x.m, kernels::pull_query<T>{batches, x, of_q});
     if (of_k != nullptr || of_v != nullptr) device.for_each(batches.size() * x.n, kernels::pull_key<T>{batches, x, of_k, of_v});
+  }
+};
+
+template <class T, class Device>
+struct step<ops::nodes::convolution::code, T, Device> : step_without_memory {
+  static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void*) {
+    const operand_view &x = n.in[0], &w = n.in[1], &y = n.out;
+    const int batch = y.rank - 4;
+    const auto o = ops::convolution_options::unpacked(n.attr);
+    kernels::convolve_element<T> f{{}, y.extent[batch + 1], y.extent[batch + 2], y.extent[batch + 3], x.extent[batch + 3], {w.extent[batch], w.extent[batch + 1]},
+                                   {}, {}, {o.stride[0], o.stride[1]}, {o.dilation[0], o.dilation[1]}, elements_along(y, batch, y.rank),
+                                   static_cast<const T*>(p[0]), static_cast<const T*>(p[1]), static_cast<T*>(p[2])};
+    for (int a = 0; a < batch; ++a) f.batches.add(x.extent[a], x.stride[a], w.stride[a]);
+    for (int a = 0; a < 4; ++a) f.of_image[a] = x.stride[batch + a], f.of_taps[a] = w.stride[batch + a];
+    if (const std::int64_t all = elements_of(y); all > 0) device.for_each(all, f);
   }
 };
 

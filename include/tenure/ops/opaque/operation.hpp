@@ -29,7 +29,7 @@ struct no_options {};
 
 template <class Record, int Operands, int Results = 1, class Options = no_options>
 struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::step, attributes::options> {
-  using options = Options;  // an aggregate of bools; each has its name in Record::option_names
+  using options = Options;  // an aggregate of bools, each with its name in Record::option_names, or a type with packed() and unpacked()
   static constexpr ir::opcode code = opaque_code<Record>();
   static constexpr int results = Results;
   static constexpr bool computes = true;
@@ -47,10 +47,12 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
 
   // ---- the node ----
 
-  /// The options in the attr of a node, and back: one bit for each bool.
+  /// The options in the attr of a node, and back: one bit for each bool, or as packed() and unpacked() of the options say.
   static constexpr std::int64_t attr_of(const Options& o) {
     std::int64_t attr = 0;
-    if constexpr (!std::is_empty_v<Options>) {
+    if constexpr (requires { o.packed(); }) {
+      attr = o.packed();
+    } else if constexpr (!std::is_empty_v<Options>) {
       const auto bits = std::bit_cast<std::array<bool, sizeof(Options)>>(o);
       for (std::size_t i = 0; i < bits.size(); ++i) attr |= std::int64_t{bits[i]} << i;
     }
@@ -59,6 +61,8 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
   static constexpr TENURE_KERNEL Options options_of([[maybe_unused]] std::int64_t attr) {
     if constexpr (std::is_empty_v<Options>) {
       return {};
+    } else if constexpr (requires { Options::unpacked(attr); }) {
+      return Options::unpacked(attr);
     } else {
       std::array<bool, sizeof(Options)> bits{};
       for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = (attr >> i & 1) != 0;

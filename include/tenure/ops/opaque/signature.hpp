@@ -2,7 +2,7 @@
 // The shape rule of an operation on the samples of a batch, as NumPy writes it: "(n,n),(n,m)->(n,m)". A letter is an extent of a sample, and equal
 // letters are equal extents. The axes before those of a sample are the batch, and all operands have the same ones. There may be several results, and
 // one extent may be the smaller of two: "(n,m)->(n,k),(k,m) k=min(n,m)". An extent of a single result that no operand has is chosen where the operation is
-// called: "(n)->(k)". The typed front end, the nodes of derivatives, verify and the backends read this one text. At most four operands, three results, five
+// called: "(n)->(k)". The typed front end, the nodes of derivatives, verify and the backends read this one text. At most four operands, three results, nine
 // letters, and four axes of a sample: a record with more does not compile.
 // Source: the signatures of generalized universal functions in NumPy's documentation.
 #pragma once
@@ -15,7 +15,7 @@ namespace TENURE_NAMESPACE::ops {
 
 /// The extents of a sample, in the order in which the signature first names them.
 struct sample_sizes {
-  std::int64_t at[5] = {1, 1, 1, 1, 1};
+  std::int64_t at[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
 
   constexpr std::int64_t& operator[](int letter) { return at[letter]; }
   constexpr const std::int64_t& operator[](int letter) const { return at[letter]; }
@@ -23,7 +23,7 @@ struct sample_sizes {
 
 class signature {
  public:
-  static constexpr int max_operands = ir::max_operands, max_results = 3, max_letters = 5, max_axes = 4;
+  static constexpr int max_operands = ir::max_operands, max_results = 3, max_letters = 9, max_axes = 4;
 
   /// The axes of one sample: the position of the letter of each.
   struct axes {

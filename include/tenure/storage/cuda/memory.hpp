@@ -90,15 +90,15 @@ inline void free(void* memory, std::uint64_t users) noexcept {
 /// While a graph is recorded, the graph keeps the memory, and the allocation itself is not recorded: an allocation inside a graph
 /// would tie the graph to one address space.
 inline detail::storage_handle allocate(std::size_t bytes) {
-  constexpr std::size_t unit = pool::alignment;
-  if (bytes > pool::largest) throw std::bad_alloc();
-  auto* const b = ::new (pool::take(sizeof(device_block))) device_block;
+  constexpr std::size_t unit = memory_pool::alignment;
+  if (bytes > memory_pool::largest) throw std::bad_alloc();
+  auto* const b = ::new (memory_pool::take(sizeof(device_block))) device_block;
   b->bytes = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
   b->release = [](detail::block* dead) noexcept {
     auto* const self = static_cast<device_block*>(dead);
     if (self->payload != nullptr) cuda_detail::free(self->payload, self->lent.load() ? every_lane() : self->users.load());
     self->~device_block();
-    pool::give(self, sizeof(device_block));
+    memory_pool::give(self, sizeof(device_block));
   };
   b->used = [](detail::block* of) noexcept {
     auto& users = static_cast<device_block*>(of)->users;

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSL-1.0
+// Convolution as networks have it, which is a correlation: y[n,i,j,o] is the sum over u, v, c of x[n, s i + d u, s j + d v, c] w[u,v,c,o], with the
+// strides s and the dilations d of the two axes. No position lies outside x: padding is a node before it. Both derivatives are convolutions too:
+//   of x: the cotangent, spread by the strides and padded, with the reversed taps: the sum over o of the taps that read an element of x;
+//   of w: x with the cotangent as its taps. Batch and channels of x change places, and so do strides and dilations.
+// So this one node has derivatives of every order, and a transposed convolution is the first of the two. Groups are batches before the axes of a sample.
+#pragma once
+
+#include <tenure/ops/opaque/operation.hpp>
+#include <tenure/ops/structural/assembly.hpp>
+#include <tenure/ops/structural/view.hpp>
+
+namespace TENURE_NAMESPACE::ops {
+
+struct convolution_options {
+  std::int64_t stride[2] = {1, 1}, dilation[2] = {1, 1};
+
+  static constexpr std::int64_t most = 0xffff;  // each number has 16 bits of the attr
+
+  constexpr std::int64_t packed() const {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(stride[0]) | static_cast<std::uint64_t>(stride[1]) << 16 |
+                                     static_cast<std::uint64_t>(dilation[0]) << 32 | static_cast<std::uint64_t>(dilation[1]) << 48);
+  }
+  static constexpr TENURE_KERNEL convolution_options unpacked(std::int64_t attr) {
+    return {{attr & most, attr >> 16 & most}, {attr >> 32 & most, attr >> 48 & most}};
+  }
+};
+
+/// The elements between the first and the last that the taps read, both included.
+constexpr std::int64_t reach_of_taps(std::int64_t taps, std::int64_t dilation) { return (taps - 1) * dilation + 1; }
+/// The positions of `taps` in an axis of so many elements.
+constexpr std::int64_t convolved_extent(std::int64_t elements, std::int64_t taps, std::int64_t stride, std::int64_t dilation) {
+  const std::int64_t reach = reach_of_taps(taps, dilation);
+  return taps < 1 || elements < reach ? 0 : (elements - reach) / stride + 1;
+}
+
+namespace nodes {
+struct convolution : sample_operation<convolution, 2, 1, convolution_options> {
+  static constexpr const char* name = "convolution";
+  static constexpr signature takes = "(n,h,w,c),(u,v,c,o)->(n,i,j,o)";
+
+  template <class V>
+  static constexpr V pull(V y, int i, V g) { return i == 0 ? pulled_image(y, g) : pulled_taps(y, g); }
+  template <class V>
+  static constexpr V push(V y, const V* tangents) {
+    const bool first = tangents[0].id != ir::none, second = tangents[1].id != ir::none;
+    if (!first || !second) return with_operand(y, first ? 0 : 1, tangents[first ? 0 : 1]);
+    const V of_image = with_operand(y, 0, tangents[0]);
+    return of_image + with_operand(y, 1, tangents[1]);
+  }
+  static constexpr std::int64_t flops_of_sample(const sample_sizes& s) { return 2 * s[0] * s[7] * s[8] * s[3] * s[4] * s[5] * s[6]; }
+  static constexpr void verify(rule_check& c) {
+    sample_operation::verify(c);
+    if (!c.found.ok()) return;
+    const convolution_options o = options_of(c.self().attr);
+    for (int a = 0; a < 2; ++a) {
+      const int last = c.shape().rank - 1, axis = last - 2 + a;
+      const std::int64_t elements = c.shape_of(0)[axis], taps = c.shape_of(1)[last - 3 + a], positions = c.shape()[axis];
+      c.expect(is_static(elements) && is_static(taps) && is_static(positions), "a convolution along an axis whose extent is not static");
+      c.expect(o.stride[a] > 0 && o.dilation[a] > 0, "a stride or a dilation below 1");
+      if (c.found.ok()) c.extent_is(positions, convolved_extent(elements, taps, o.stride[a], o.dilation[a]));
+    }
+  }
+
+  template <class T>
+  static void reference(const sample_sizes& s, const T* const* operand, T* to, const convolution_options& o) {
+    const std::int64_t h = s[1], w = s[2], channels = s[3], results = s[6];
+    for (std::int64_t n = 0; n < s[0]; ++n)
+      for (std::int64_t i = 0; i < s[7]; ++i)
+        for (std::int64_t j = 0; j < s[8]; ++j)
+          for (std::int64_t r = 0; r < results; ++r) {
+            long double sum = 0;
+            for (std::int64_t u = 0; u < s[4]; ++u)
+              for (std::int64_t v = 0; v < s[5]; ++v)
+                for (std::int64_t c = 0; c < channels; ++c)
+                  sum += static_cast<long double>(operand[0][((n * h + i * o.stride[0] + u * o.dilation[0]) * w + j * o.stride[1] + v * o.dilation[1]) * channels + c]) *
+                         static_cast<long double>(operand[1][((u * s[5] + v) * channels + c) * results + r]);
+            *to++ = static_cast<T>(sum);
+          }
+  }
+};
+}  // namespace nodes
+
+/// The convolution of images [..., n, h, w, c] with taps [..., u, v, c, o].
+constexpr value convolved(value x, value w, const convolution_options& o) {
+  extents to = x.shape();
+  const int first = to.rank - 4;
+  for (int a = 0; a < 2; ++a) to[first + 1 + a] = convolved_extent(x.shape()[first + 1 + a], w.shape()[first + a], o.stride[a], o.dilation[a]);
+  to[first + 3] = w.shape()[first + 3];
+  return nodes::convolution::with_shape(o, &to, x, w);
+}
+
+/// The axes of a sample in another order, behind the axes of the batch.
+constexpr value with_sample_axes(value x, int a, int b, int c, int d) {
+  const int of_batch = x.shape().rank - 4, order[] = {a, b, c, d};
+  std::int64_t axes = 0;
+  for (int i = 0; i < of_batch + 4; ++i) axes = ir::pack_axis(axes, i, i < of_batch ? i : of_batch + order[i - of_batch]);
+  return permuted(x, axes);
+}
+
+constexpr value convolution_transposed(value g, value w, const convolution_options& o, std::int64_t h, std::int64_t width);
+
+/// The same with strides and without dilation: the elements s q + r of an axis come from the taps r, r + s, ... alone. So each pair of remainders is a transposed
+/// convolution without strides, and no cotangent is multiplied by a zero.
+constexpr value convolution_transposed_by_remainders(value g, value w, const convolution_options& o, std::int64_t h, std::int64_t width) {
+  const int first = g.shape().rank - 4;
+  const std::int64_t extent[] = {h, width}, rows = (h + o.stride[0] - 1) / o.stride[0], columns = (width + o.stride[1] - 1) / o.stride[1];
+  const auto with_axis = [&](value x, int axis) {
+    extents to = x.shape();
+    to.push_back(0);
+    for (int i = to.rank - 1; i > axis; --i) to[i] = to[i - 1];
+    to[axis] = 1;
+    return reshape_to(x, to);
+  };
+  const auto taps_of = [&](value x, int a, std::int64_t remainder) {
+    const std::int64_t taps = w.shape()[first + a];
+    return o.stride[a] == 1 ? x : sliced(x, first + a, remainder, (taps - remainder + o.stride[a] - 1) / o.stride[a], o.stride[a]);
+  };
+  value all;
+  for (std::int64_t r = 0; r < o.stride[0]; ++r) {
+    value beside;
+    for (std::int64_t t = 0; t < o.stride[1]; ++t) {
+      const bool has_taps = r < w.shape()[first] && t < w.shape()[first + 1];
+      value part;
+      if (has_taps) {
+        part = convolution_transposed(g, taps_of(taps_of(w, 0, r), 1, t), {}, rows, columns);
+      } else {
+        extents to = g.shape();
+        to[first + 1] = rows, to[first + 2] = columns, to[first + 3] = w.shape()[first + 2];
+        part = {*g.graph, g.graph->constant(g.type(), g.graph->intern(to), 0)};
+      }
+      part = with_axis(part, first + 3);
+      beside = beside.id == ir::none ? part : concatenated(beside, part, first + 3);
+    }
+    beside = with_axis(beside, first + 2);
+    all = all.id == ir::none ? beside : concatenated(all, beside, first + 2);
+  }
+  extents to = g.shape();
+  to[first + 1] = rows * o.stride[0], to[first + 2] = columns * o.stride[1], to[first + 3] = w.shape()[first + 2];
+  value y = reshape_to(all, to);
+  for (int a = 0; a < 2; ++a)
+    if (y.shape()[first + 1 + a] != extent[a]) y = sliced(y, first + 1 + a, 0, extent[a], 1);
+  return y;
+}
+
+/// The sum of g w over all taps, at the element of the image that the tap reads: the transposed convolution, to images with the extents h and w.
+constexpr value convolution_transposed(value g, value w, const convolution_options& o, std::int64_t h, std::int64_t width) {
+  constexpr std::int64_t most_remainders = 16;  // of strides of 4 and 4; with more the graph would grow
+  const int first = g.shape().rank - 4;
+  const std::int64_t remainders = o.stride[0] * o.stride[1];
+  if (remainders > 1 && remainders <= most_remainders && o.dilation[0] == 1 && o.dilation[1] == 1) return convolution_transposed_by_remainders(g, w, o, h, width);
+  const std::int64_t extent[] = {h, width};
+  for (int a = 0; a < 2; ++a) {
+    const std::int64_t taps = w.shape()[first + a], more = (taps - 1) * o.dilation[a];
+    if (extent[a] + more != g.shape()[first + 1 + a]) g = padded(g, first + 1 + a, more, extent[a] + more, o.stride[a]);
+    if (taps > 1) w = sliced(w, first + a, taps - 1, taps, -1);
+  }
+  return convolved(g, with_sample_axes(w, 0, 1, 3, 2), {{1, 1}, {o.dilation[0], o.dilation[1]}});
+}
+constexpr value pulled_image(value y, value g) {
+  const value x = operand_of(y, 0);
+  const extents s = x.shape();
+  return convolution_transposed(g, operand_of(y, 1), nodes::convolution::options_of(y), s[s.rank - 3], s[s.rank - 2]);
+}
+constexpr value pulled_taps(value y, value g) {
+  const convolution_options o = nodes::convolution::options_of(y);
+  value x = operand_of(y, 0);
+  const extents taps = operand_of(y, 1).shape();
+  const int first = taps.rank - 4;
+  for (int a = 0; a < 2; ++a) {
+    const std::int64_t positions = g.shape()[first + 1 + a], reach = (positions - 1) * o.stride[a] + reach_of_taps(taps[first + a], o.dilation[a]);
+    if (positions > 0 && reach < x.shape()[first + 1 + a]) x = sliced(x, first + 1 + a, 0, reach, 1);
+  }
+  const value of_taps = convolved(with_sample_axes(x, 3, 1, 2, 0), with_sample_axes(g, 1, 2, 0, 3), {{o.dilation[0], o.dilation[1]}, {o.stride[0], o.stride[1]}});
+  return with_sample_axes(of_taps, 1, 2, 0, 3);
+}
+
+}  // namespace tenure::ops

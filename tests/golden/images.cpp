@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSL-1.0
+// Convolutions with every option, transposed ones, and pools: values, gradients and Hessian-vector products of PyTorch.
+#include "../catch.hpp"
+#include "data_images.hpp"
+
+#include <tenure/ops/pooling.hpp>
+#include <tenure/ops/trigonometric.hpp>
+
+using namespace golden;
+
+TEST_CASE("golden: convolutions with strides, paddings, dilations and groups") {
+  check<t_conv2d_options>([](auto x, auto w, auto b) { return conv2d<conv{.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}}>(x, w, b); });
+  check<t_conv2d_groups>([](auto x, auto w, auto b) { return conv2d<conv{.padding = 1, .groups = 2}>(x, w, b); });
+  check<t_conv2d_depthwise>([](auto x, auto w) { return conv2d<conv{.stride = 2, .padding = 1, .groups = 3}>(x, w); });
+  check<t_conv2d_same>([](auto x, auto w) { return sin(conv2d<conv{.padding = same}>(x, w)); });
+  check<t_conv2d_one>([](auto x, auto w, auto b) { return conv2d(x, w, b); });
+  check<t_conv1d_dilated>([](auto x, auto w, auto b) { return sin(conv1d<conv{.padding = causal, .dilation = 2}>(x, w, b)); });
+}
+
+TEST_CASE("golden: transposed convolutions") {
+  check<t_transpose2d>([](auto x, auto w, auto b) { return sin(conv_transpose2d<conv{.stride = {2, 3}, .padding = 1, .output_padding = {1, 0}}>(x, w, b)); });
+  check<t_transpose2d_groups>([](auto x, auto w) { return conv_transpose2d<conv{.stride = 2, .dilation = 2, .groups = 2}>(x, w); });
+  check<t_transpose1d>([](auto x, auto w, auto b) { return conv_transpose1d<conv{.stride = 2, .padding = 1}>(x, w, b); });
+}
+
+TEST_CASE("golden: pools") {
+  check<t_max_pool2d>([](auto x) { return sin(max_pool2d<pool{.size = 3, .stride = 2, .padding = 1}>(x)); });
+  check<t_max_pool2d_ties>([](auto x) { return max_pool2d<2>(x - stop_gradient(x)); });
+  check<t_max_pool2d_sizes>([](auto x) { return max_pool2d<pool{.size = {3, 2}, .stride = {1, 2}}>(x); });
+  check<t_avg_pool2d>([](auto x) { return sin(avg_pool2d<pool{.size = 3, .stride = 2, .padding = 1}>(x)); });
+  check<t_max_pool1d>([](auto x) { return max_pool1d<pool{.size = 3, .stride = 2}>(x); });
+  check<t_avg_pool1d>([](auto x) { return avg_pool1d<pool{.size = 4, .stride = 2, .padding = 1}>(x); });
+}
