@@ -326,6 +326,24 @@ def pytorch_rows():
 
             both(f"forward{suffix}", size, forward, None)
 
+    # bench/networks/convolution.cpp: images, rows, channels, taps, results, stride, padding
+    for name, n, h, c, k, o, stride, padding in (("conv2d", 8, 30, 32, 3, 32, 1, 0), ("conv2d", 1, 56, 64, 3, 64, 1, 1), ("conv2d", 1, 14, 256, 3, 256, 1, 1),
+                                                 ("conv2d_strided", 1, 56, 64, 3, 128, 2, 1)):  # fmt: skip
+        for suffix, layout in (("", torch.channels_last), ("_nchw", torch.contiguous_format)):
+            x, w = (torch.tensor(uniform(i, *shape)).contiguous(memory_format=layout) for i, shape in ((1, (n, c, h, h)), (2, (o, c, k, k))))
+            g = torch.ones_like(F.conv2d(x, w, stride=stride, padding=padding))
+
+            def value(x=x, w=w, stride=stride, padding=padding):
+                with torch.no_grad():
+                    return F.conv2d(x, w, stride=stride, padding=padding)
+
+            def gradients(x=x, w=w, g=g, stride=stride, padding=padding):
+                ones = [stride] * 2, [padding] * 2, [1, 1]
+                return torch.ops.aten.convolution_backward(g, x, w, None, *ones, False, [0, 0], 1, [True, True, False])
+
+            row(f"{name}{suffix}", "pytorch", c, lambda value=value: (value, 0, None))
+            row(f"{name}{suffix}_gradients", "pytorch", c, lambda gradients=gradients: (gradients, 0, None))
+
     x, w = uniform(1, wide, wide, bound=3), uniform(2, wide, wide)
     both("softmax", wide, with_gradients(lambda x, w: (torch.softmax(x, 1) * w).sum(), [x], [w]), np.sum(np.exp(log_softmax(np.float64(x))) * w))
     both("cross_entropy", wide, with_gradients(lambda x, y: F.cross_entropy(x, y), [x], [labels]), -np.mean(log_softmax(np.float64(x))[np.arange(wide), labels]))

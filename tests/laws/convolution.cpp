@@ -103,14 +103,16 @@ TEMPLATE_TEST_CASE("Law: conv2d and its gradients are those of loops, for each s
   check<tn::conv{}, T>(shape<2, 3, 7, 9>{}, shape<5, 3, 3, 2>{});
   check<tn::conv{.padding = 1}, T>(shape<2, 16, 6, 33>{}, shape<20, 16, 3, 3>{});
   check<tn::conv{.stride = 2, .padding = {1, 2}}, T>(shape<1, 4, 9, 12>{}, shape<7, 4, 3, 4>{});
+  check<tn::conv{}, T>(shape<40, 8, 5, 4>{}, shape<50, 8, 3, 3>{});                 // more images than positions
   check<tn::conv{.stride = {3, 2}}, T>(shape<3, 2, 11, 10>{}, shape<4, 2, 2, 3>{});       // rows of x that no tap reads
-  check<tn::conv{.padding = 2, .dilation = {2, 1}}, T>(shape<2, 5, 8, 7>{}, shape<3, 5, 3, 3>{});
-  check<tn::conv{.stride = 2, .padding = 1, .dilation = 2}, T>(shape<2, 6, 12, 11>{}, shape<4, 6, 3, 3>{});
-  check<tn::conv{.padding = 1, .groups = 2}, T>(shape<2, 6, 5, 6>{}, shape<8, 3, 3, 3>{});
-  check<tn::conv{.stride = 2, .padding = 1, .groups = 6}, T>(shape<2, 6, 7, 6>{}, shape<6, 1, 3, 3>{});
-  check<tn::conv{.groups = 3}, T>(shape<1, 3, 5, 6>{}, shape<6, 1, 2, 2>{});
-  check<tn::conv{}, T>(shape<40, 8, 5, 4>{}, shape<50, 8, 3, 3>{});                          // more images than positions
-  check<tn::conv{}, T>(shape<1, 40, 3, 3>{}, shape<130, 40, 1, 1>{});
+  if constexpr (sizeof(T) == 8) {  // of float one of each kernel
+    check<tn::conv{.padding = 2, .dilation = {2, 1}}, T>(shape<2, 5, 8, 7>{}, shape<3, 5, 3, 3>{});
+    check<tn::conv{.stride = 2, .padding = 1, .dilation = 2}, T>(shape<2, 6, 12, 11>{}, shape<4, 6, 3, 3>{});
+    check<tn::conv{.padding = 1, .groups = 2}, T>(shape<2, 6, 5, 6>{}, shape<8, 3, 3, 3>{});
+    check<tn::conv{.stride = 2, .padding = 1, .groups = 6}, T>(shape<2, 6, 7, 6>{}, shape<6, 1, 3, 3>{});
+    check<tn::conv{.groups = 3}, T>(shape<1, 3, 5, 6>{}, shape<6, 1, 2, 2>{});
+    check<tn::conv{}, T>(shape<1, 40, 3, 3>{}, shape<130, 40, 1, 1>{});
+  }
 }
 
 TEST_CASE("Law: conv2d with channels last is conv2d with channels first, permuted, and a padding by name is its numbers") {

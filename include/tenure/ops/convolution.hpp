@@ -16,7 +16,7 @@ struct per_axis {
   std::int64_t at[3] = {};
   int count = 0;
 
-  constexpr per_axis(std::int64_t all) : at{all, all, all}, count(1) {}
+  constexpr per_axis(std::int64_t each) : at{each, each, each}, count(1) {}
   constexpr per_axis(std::int64_t a, std::int64_t b) : at{a, b, 0}, count(2) {}
   constexpr per_axis(std::int64_t a, std::int64_t b, std::int64_t c) : at{a, b, c}, count(3) {}
 };
@@ -27,15 +27,15 @@ inline constexpr same_t same{};
 
 /// The zeros around an image: so many on both sides of each axis, `same`, or `causal`, which puts all of them before the axis.
 struct conv_padding {
-  enum class rule { given, same, causal };
+  enum class rule { given, as_same, as_causal };
 
   per_axis zeros = 0;
   rule by = rule::given;
 
-  constexpr conv_padding(std::int64_t all) : zeros(all) {}
+  constexpr conv_padding(std::int64_t each) : zeros(each) {}
   constexpr conv_padding(std::int64_t a, std::int64_t b) : zeros(a, b) {}
-  constexpr conv_padding(same_t) : by(rule::same) {}
-  constexpr conv_padding(causal_t) : by(rule::causal) {}
+  constexpr conv_padding(same_t) : by(rule::as_same) {}
+  constexpr conv_padding(causal_t) : by(rule::as_causal) {}
 };
 
 /// The order of the axes of images and taps. nchw: [n, channels, rows, columns] and [results, channels, rows, columns], as PyTorch has them. nhwc: [n, rows,
@@ -93,14 +93,14 @@ struct conv_rule {
     for (int a = 2 - Axes; a < 2; ++a) {
       const std::int64_t stride = options.stride[a], reach = reach_of_taps(taps[a], options.dilation[a]);
       std::int64_t all = reach - 1;
-      if (Options.padding.by == conv_padding::rule::same) {
+      if (Options.padding.by == conv_padding::rule::as_same) {
         all = (ceil_of(elements[a], stride) - 1) * stride + reach - elements[a];
         if (all < 0) all = 0;
       }
       switch (Options.padding.by) {
         case conv_padding::rule::given: z.before[a] = z.after[a] = Options.padding.zeros.at[a - (2 - Axes)]; break;
-        case conv_padding::rule::same: z.before[a] = all / 2, z.after[a] = all - all / 2; break;
-        case conv_padding::rule::causal: z.before[a] = all; break;
+        case conv_padding::rule::as_same: z.before[a] = all / 2, z.after[a] = all - all / 2; break;
+        case conv_padding::rule::as_causal: z.before[a] = all; break;
       }
     }
     return z;
