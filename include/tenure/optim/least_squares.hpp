@@ -255,6 +255,18 @@ class dense_problem {
       tried_;
 };
 
+/// Whether the bounds have the leaves of the parameters. If not, a static_assert says so.
+template <class Bounds, class Model>
+constexpr bool are_bounds_of() {
+  constexpr bool are = [] {
+    if constexpr (!tree<Bounds>::is_tree) return false;
+    else if constexpr (tree<Bounds>::has_numbers) return false;
+    else return are_leaves_of<Bounds, Model>();
+  }();
+  static_assert(are, "tenure: least_squares: the bounds differ from the parameters in number, element type or shape: of a tensor p, tn::full_like(p, 0.0) bounds each number");
+  return are;
+}
+
 }  // namespace optim::detail
 
 /// The type of least_squares(f, levenberg_marquardt).
@@ -309,7 +321,7 @@ class least_squares_fit {
   optim::minimum run(Model& model, const Bounds* least, const Bounds* most, const Data&... data) const {
     constexpr bool captures_nothing = std::is_empty_v<F>;
     static_assert(captures_nothing, "tenure: least_squares: the function captures nothing: pass run-time values as arguments");
-    if constexpr (!captures_nothing || !optim::detail::has_parameters<Model>()) {
+    if constexpr (!captures_nothing || !optim::detail::has_parameters<Model>() || (Bounded && !optim::detail::are_bounds_of<Bounds, Model>())) {
       return {};
     } else {
       auto values = optim::detail::values_of(model);
