@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: diagonal: needs a matrix of static extents
+// expect: tenure: diagonal: the operand has less than two axes: the matrix with a vector v on its diagonal is diag
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: least_squares: the method is tn::levenberg_marquardt, and the model comes after it: least_squares.f, levenberg_marquardt....model, x.
+// expect: tenure: least_squares: the method is tn::levenberg_marquardt, a robust loss comes behind it, and the model after both: least_squares.f, levenberg_marquardt.., loss..model, x.
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: model: its template arguments are Kind, and values after it: template <class Kind, auto N> struct model
+// expect: tenure: model: its template arguments are Kind, and values after it: template <class Kind, auto N> struct model, with members
 // lines: 21
 #include <tenure/tenure.hpp>
 #include <boost/hana/define_struct.hpp>

@@ -55,3 +55,30 @@ TEST_CASE("Stan: the terms of bounded parameters are the logarithms of the slope
   const double wanted = tn::eval(tn::log_sigmoid(real<>(0.7)) + tn::log_sigmoid(-real<>(0.7))).item();
   CHECK(std::log(tn::grad(part)(0.7).item()) == Approx(wanted));
 }
+
+TEST_CASE("Stan: the factor of a correlation matrix from free numbers") {
+  static constexpr auto of_two = [](auto u) {
+    const auto r = tanh(u);
+    return std::tuple{tn::stack(tn::stack(1.0, 0.0), tn::stack(r, sqrt(1.0 - r * r))), log1p(-r * r)};
+  };
+  static constexpr auto of_three = [](auto u) {
+    const auto z = tanh(u);
+    const auto s = sqrt(1.0 - z(1) * z(1));
+    const auto l = tn::stack(tn::stack(1.0, 0.0, 0.0), tn::stack(z(0), sqrt(1.0 - z(0) * z(0)), 0.0), tn::stack(z(1), z(2) * s, s * sqrt(1.0 - z(2) * z(2))));
+    return std::tuple{l, sum(log1p(-z * z)) + log(s)};
+  };
+  const auto [l2, term2] = tn::compile(of_two)(real<>(0.4));
+  const auto [l3, term3] = tn::compile(of_three)(real<3>{0.4, -0.8, 1.1});
+  // A correlation matrix has ones on its diagonal, and the term is the logarithm of the change of volume below the diagonal.
+  const real<2, 2> c2 = matmul(l2, transpose(l2));
+  const real<3, 3> c3 = matmul(l3, transpose(l3));
+  for (int i = 0; i < 2; ++i) CHECK(c2(i, i) == Approx(1));
+  for (int i = 0; i < 3; ++i) CHECK(c3(i, i) == Approx(1));
+  constexpr auto below2 = [](auto u) { return std::get<0>(of_two(u))(1, 0); };
+  constexpr auto below3 = [](auto u) {
+    const auto l = std::get<0>(of_three(u));
+    return tn::stack(l(1, 0), l(2, 0), l(2, 1));
+  };
+  CHECK(term2.item() == Approx(std::log(tn::grad(below2)(0.4).item())));
+  CHECK(term3.item() == Approx(std::log(tn::eval(tn::det(tn::jacobian(below3)(real<3>{0.4, -0.8, 1.1}))).item())));
+}

@@ -92,3 +92,20 @@ TEST_CASE("quotients of unsigned numbers by the largest one") {
   STATIC_REQUIRE(tn::remainder(5u, 4294967295u) == 5u);
   STATIC_REQUIRE(tn::floor_divide(5u, 4294967295u) == 0u);
 }
+
+// Law: a stack of plain numbers is a vector of them, also as a row beside traced ones.
+TEST_CASE("plain numbers are stacked") {
+  const auto row = tn::stack(1.5, 2);
+  STATIC_REQUIRE(std::is_same_v<tn::element_t<decltype(row)>, double>);
+  STATIC_REQUIRE(std::is_same_v<tn::shape_of_t<decltype(row)>, tn::shape<2>>);
+  CHECK(row(0) == 1.5);
+  CHECK(row(1) == 2);
+  CHECK(tn::stack<-1>(7)(0) == 7);
+  constexpr auto of_factor = [](auto q) {
+    const auto l = tn::stack(tn::stack(1.0, 0.0), tn::stack(q(0), q(1)));
+    return sum(tn::matmul(l, transpose(l)) * tn::stack(2.0, 3.0));
+  };
+  const tn::tensor<double, tn::shape<2>> q{2, 3};
+  CHECK(tn::compile(of_factor)(q).item() == 2 + 3 * 2 + 2 * 2 + 3 * (2 * 2 + 3 * 3));
+  CHECK(tn::grad(of_factor)(q)(0) == 3 + 2 + 3 * 2 * 2);
+}

@@ -105,6 +105,58 @@ TEST_CASE("padding with a value") {
   CHECK(counts(3) == 7);
 }
 
+// Law: diagonal(x)[..., i] = x[..., i, i], with static and run-time extents, and its derivative moves back to the diagonal.
+TEST_CASE("diagonals of batches and of run-time extents") {
+  tn::tensor<double, shape<2, 3, 3>> fixed;
+  tn::tensor<double, shape<dyn, 3, 3>> rows(2);
+  tn::tensor<double, shape<2, dyn, dyn>> sides(3, 3);
+  tn::tensor<double, shape<dyn, tn::dim("n"), tn::dim("n")>> all(2, 3);
+  for (int b = 0; b < 2; ++b)
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) fixed.at(b, i, j) = rows.at(b, i, j) = sides.at(b, i, j) = all.at(b, i, j) = i == j ? 10 * b + i + 1 : not_a_number;
+  const auto holds = [](const auto& x) {
+    const auto check = [](const auto& d) {
+      CHECK(d.extent(0) == 2);
+      CHECK(d.extent(1) == 3);
+      for (int b = 0; b < 2; ++b)
+        for (int i = 0; i < 3; ++i) CHECK(d(b, i) == 10 * b + i + 1);
+    };
+    check(tn::eval(tn::diagonal(x)));
+    check(tn::compile([](auto a) { return diagonal(a); })(x));
+    STATIC_REQUIRE(tn::shape_of_t<decltype(tn::eval(tn::diagonal(x)))>::rank == 2);
+    const auto slope = tn::grad([](auto a) { return sum(square(diagonal(a))); })(x);
+    for (int b = 0; b < 2; ++b)
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) CHECK(slope(b, i, j) == (i == j ? 2 * x(b, i, j) : 0));
+  };
+  holds(fixed);
+  holds(rows);
+  holds(sides);
+  holds(all);
+  // The logarithm of a determinant by the factor, whose extents are known when the program runs.
+  const tn::tensor<double, shape<dyn, dyn>> a{{4, 2}, {2, 10}};
+  constexpr auto log_det = [](auto m) { return 2.0 * sum(log(diagonal(tn::cholesky(m)))); };
+  CHECK(std::abs(tn::compile(log_det)(a).item() - std::log(36)) < 1e-14);
+  CHECK(std::abs(tn::grad(log_det)(a)(0, 1) + 2 / 36.0) < 1e-14);
+  // Where the extents are equal only if the program runs, it looks.
+  const tn::tensor<double, shape<dyn, dyn>> wide(2, 3);
+  CHECK_THROWS_AS(tn::eval(tn::diagonal(wide)), tn::shape_error);
+  CHECK_THROWS_AS(tn::compile([](auto x) { return diagonal(x); })(wide), tn::shape_error);
+  const tn::tensor<double, shape<dyn, dyn>> none(0, 0);
+  CHECK(tn::eval(tn::diagonal(none)).size() == 0);
+  const tn::tensor<bool, shape<2, dyn>> flags{{true, true}, {false, false}};
+  const auto set = tn::eval(tn::diagonal(flags));
+  STATIC_REQUIRE(std::is_same_v<tn::shape_of_t<decltype(set)>, shape<2>>);
+  CHECK(set(0));
+  CHECK(!set(1));
+  const tn::tensor<std::int32_t, shape<dyn, 2>> counts{{7, 1}, {1, -7}};
+  CHECK(tn::eval(tn::diagonal(counts))(1) == -7);
+  // Beside the main diagonal, of matrices in a batch.
+  const tn::tensor<float, shape<dyn, 2, 3>> batch{{{0, 1, 2}, {3, 4, 5}}, {{6, 7, 8}, {9, 10, 11}}};
+  CHECK(tn::eval(tn::diagonal<1>(batch))(1, 1) == 11);
+  CHECK(tn::eval(tn::diagonal<-1>(batch))(1, 0) == 9);
+}
+
 TEST_CASE("diagonals beside the main one") {
   tn::tensor<float, shape<3, 4>> x{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}};
   const tn::tensor<float, shape<3>> above = tn::diagonal<1>(x);

@@ -129,6 +129,11 @@ TEST_CASE("float32, leaves, tuples, and a start at the minimum") {
   CHECK(std::get<0>(pair)(1) == Approx(2).epsilon(1e-4));
   const double b = std::get<1>(pair).item();
   CHECK(20 * (b - 1) + std::exp(b) == Approx(0).margin(1e-3));
+  // Tensors with names are one tuple.
+  tn::tensor<float, shape<3>> first{1, -2, 3};
+  tn::tensor<float, shape<>> second = 4;
+  CHECK(tn::minimize(f)(std::tie(first, second), tn::tensor<float, shape<3>>{3, 2, 1}).value == r.value);
+  CHECK(second.item() == std::get<1>(pair).item());
 
   tn::tensor<double, shape<2>> one{1, 1};
   const auto at_once = tn::minimize(valley)(one);

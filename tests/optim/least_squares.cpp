@@ -54,6 +54,19 @@ TEST_CASE("least_squares: models of several parts, of run-time extents and in fl
   CHECK(std::get<0>(parts).item() == Approx(1).epsilon(1e-8));
   CHECK(std::get<1>(parts).item() == Approx(1).epsilon(1e-8));
 
+  // Tensors with names are fitted as one tuple.
+  array<> first = -1.2, second = 1;
+  constexpr auto of_two = [](auto p) { return valley(tn::stack<0>(std::get<0>(p), std::get<1>(p))); };
+  const auto fit = tn::least_squares(of_two, tight);
+  CHECK(fit(std::tie(first, second)).value == of_parts.value);
+  CHECK(first.item() == std::get<0>(parts).item());
+  CHECK(second.item() == std::get<1>(parts).item());
+  CHECK(fit.covariance(std::tie(first, second))(1, 1) == fit.covariance(parts)(1, 1));
+  const std::tuple<array<>, array<>> lower{array<>(-5), array<>(1.5)}, upper{array<>(5), array<>(5)};
+  second = 2;
+  CHECK(fit.within(lower, upper)(std::tie(first, second)).converged());
+  CHECK(second.item() == 1.5);
+
   static int calls;
   static double last;
   calls = 0, last = std::numeric_limits<double>::infinity();

@@ -95,7 +95,7 @@ struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, 
     return false;
   }
   constexpr operator double() const {  // only one conversion, so that std::exp(x) is not ambiguous and gives this message
-    static_assert(detail::never<T>, "tenure: trace: a traced value is no number yet: compute with the value itself, by tn::sin(x) in place of std::sin(x)");
+    static_assert(detail::never<T>, "tenure: trace: a traced value is no number yet: compute with the value itself, by tn::sin(x) in place of std::sin(x); a variable of one is auto, and a sum begins with tn::full_like(x, 0.0)");
     return 0;
   }
   constexpr detail::no_iterator<traced> begin() const {

@@ -225,5 +225,12 @@ template <scalar X> constexpr auto amin(X x) { return x; }
 template <int P = 2, scalar X> constexpr auto norm(X x) { return abs(detail::floating_number(x)); }
 template <scalar X> constexpr auto stop_gradient(X x) { return x; }
 template <element To, scalar X> constexpr auto cast(X x) { return number::convert<To>(x); }
+/// A vector of plain numbers, a row of a matrix whose other rows are traced, say: stack(stack(1.0, 0.0), stack(a, b)). It is a tensor, and in a trace a constant.
+template <int A = 0, scalar X, scalar... Rest>
+constexpr auto stack(X x, Rest... rest) {
+  static_assert(A == 0 || A == -1, "tenure: stack: the axis lies outside the result's rank");
+  using number_type = std::common_type_t<X, Rest...>;
+  return tensor<number_type, shape<static_cast<std::int64_t>(1 + sizeof...(Rest))>>{static_cast<number_type>(x), static_cast<number_type>(rest)...};
+}
 
 }  // namespace tenure

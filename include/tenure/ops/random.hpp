@@ -227,6 +227,12 @@ constexpr auto split_key(const K& key) {
   if constexpr (detail::require_key<K>()) return apply<ops::split_key<N>>(key);
   else return after_error();
 }
+/// Does not compile: the number is a template argument, and the message says so.
+template <class K, class... N>
+constexpr auto split_key(const K&, const N&...) {
+  static_assert(detail::never<K>, "tenure: split_key: the number of keys is a template argument, split_key<2>(key): for a run-time number, fold_in(key, i) is key i");
+  return after_error();
+}
 
 /// Independent values with the uniform distribution on [low, high), by default [0, 1), in multiples of 2^-23 (double: 2^-52, bfloat16: 2^-8) of high - low. The shape
 /// is static; uniform_like(x, key) has the shape and the element type of x. No gradient flows to x. Errors: if the bounds are numbers and low > high,

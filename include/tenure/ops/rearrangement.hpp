@@ -6,6 +6,8 @@
 #include <utility>
 
 #include <tenure/ops/movement.hpp>
+#include <tenure/ops/opaque/triangle.hpp>
+#include <tenure/ops/structural/reduction.hpp>
 
 namespace TENURE_NAMESPACE::ops {
 
@@ -217,24 +219,60 @@ struct windows {
   }
 };
 
-/// The elements x[i, i + K] of a matrix.
+namespace detail {
+/// s with one axis of such a length in place of the last two.
+constexpr extents one_axis_less(extents s, std::int64_t length) {
+  s = tenure::detail::without_axis(s, s.rank - 1);
+  s[s.rank - 1] = length;
+  return s;
+}
+template <class S, std::int64_t Length>
+struct diagonal_shape {
+  static constexpr extents value = one_axis_less(S::value, Length);
+};
+}  // namespace detail
+
+/// The elements x[..., i, i + K] of matrices. Of static matrices they are a slice. Of run-time ones, which are square, a sum over each row: a pass over x.
 template <int K>
 struct diagonal {
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
-    constexpr bool is_matrix = S::rank == 2 && S::is_static;
-    static_assert(is_matrix, "tenure: diagonal: needs a matrix of static extents");
-    if constexpr (is_matrix) {
-      constexpr std::int64_t rows = S::value[0], columns = S::value[1];
-      constexpr std::int64_t below = rows + (K < 0 ? K : 0), beside = columns - (K > 0 ? K : 0);
-      static_assert(below >= 0 && beside >= 0, "tenure: diagonal: the offset lies outside the matrix");
-      constexpr std::int64_t shorter = below < beside ? below : beside, length = shorter > 0 ? shorter : 0;
-      constexpr std::int64_t first = length == 0 ? 0 : K < 0 ? -K * columns : K;
-      return slice<0, first, length, columns + 1>::trace(reshape<rows * columns>::trace(x));
-    } else {
+    constexpr bool is_matrix = S::rank >= 2;
+    static_assert(is_matrix, "tenure: diagonal: the operand has less than two axes: the matrix with a vector v on its diagonal is diag(v)");
+    if constexpr (!is_matrix) {
       return x;
+    } else {
+      constexpr std::int64_t rows = S::value[S::rank - 2], columns = S::value[S::rank - 1];
+      if constexpr (is_static(rows) && is_static(columns)) return of_static<rows, columns>(x);
+      else return of_run_time<rows, columns>(x);
     }
+  }
+
+ private:
+  template <class X, std::int64_t Length>
+  using result = traced<typename X::element_type, shape_from<detail::diagonal_shape<typename X::shape_type, Length>>>;
+
+  template <std::int64_t Rows, std::int64_t Columns, class X>
+  static constexpr auto of_static(const X& x) {
+    constexpr std::int64_t below = Rows + (K < 0 ? K : 0), beside = Columns - (K > 0 ? K : 0);
+    static_assert(below >= 0 && beside >= 0, "tenure: diagonal: the offset lies outside the matrix");
+    constexpr std::int64_t shorter = below < beside ? below : beside, length = shorter > 0 ? shorter : 0;
+    constexpr std::int64_t first = length == 0 ? 0 : K < 0 ? -K * Columns : K;
+    const value all = reshape_to(x, detail::one_axis_less(value(x).shape(), Rows * Columns));
+    return result<X, length>{x.graph, sliced(all, all.shape().rank - 1, first, length, Columns + 1).id};
+  }
+  template <std::int64_t Rows, std::int64_t Columns, class X>
+  static constexpr auto of_run_time(const X& x) {
+    constexpr bool is_main = K == 0;
+    static_assert(is_main, "tenure: diagonal: of a run-time extent only the main diagonal is taken: beside it sum(where(index_along<0>(x) + K == index_along<1>(x), x, 0), axis<1>)");
+    const extents s = value(x).shape();
+    const std::int16_t shape = x.graph->intern(s);
+    const std::int64_t n = x.graph->unify(s[s.rank - 2], s[s.rank - 1], "diagonal", shape, shape);
+    // One element of each row is summed, so the sum is exact, also as a small integer.
+    const dtype type = dtype_v<typename X::element_type>, summed = type == dtype::boolean ? dtype::int32 : type;
+    const value each = reduced(on_diagonal(cast_to(x, summed)), std::int64_t{1} << (s.rank - 1), ir::reduction::sum);
+    return result<X, is_static(Rows) ? Rows : Columns>{x.graph, cast_to(reshape_to(each, detail::one_axis_less(s, n)), type).id};
   }
 };
 
@@ -323,7 +361,7 @@ template <int Rows, int Columns, class... X> requires some_operand<X...> constex
 /// repeat<Times...> copies x Times[i] times along axis i (NumPy's tile); x has at most 4 axes. windows: see PyTorch's unfold.
 template <std::int64_t... Times, operand_or_scalar X> constexpr auto repeat(const X& x) { return apply<ops::repeat<Times...>>(x); }
 template <int A, std::int64_t Size, std::int64_t Step = 1, operand_or_scalar X> constexpr auto windows(const X& x) { return apply<ops::windows<A, Size, Step>>(x); }
-/// diagonal<K> takes the vector x[i, i + K] from a matrix. diag<K> puts a vector on the diagonal K of a square matrix of zeros.
+/// diagonal<K> takes the vectors x[..., i, i + K] from matrices of static extents, or of square ones of run-time extents if K is 0. diag<K> puts a vector on the diagonal K of a square matrix of zeros.
 template <int K = 0, operand_or_scalar X> constexpr auto diagonal(const X& x) { return apply<ops::diagonal<K>>(x); }
 template <int K = 0, operand_or_scalar X> constexpr auto diag(const X& x) { return apply<ops::diag<K>>(x); }
 

@@ -168,7 +168,23 @@ class minimizer {
   /// Moves the model (a model, a tuple or a tensor) to a minimum of f(model, data...), and returns what was reached. Throws an error if the value
   /// or the norm of the gradient is NaN or infinite at the start. Later, such a point counts as too far.
   template <class Model, class... Data>
-  optim::minimum operator()(Model& model, const Data&... data) const {
+  optim::minimum operator()(Model& model, const Data&... data) const { return descend(model, data...); }
+  /// The same of tensors with names: (std::tie(a, b), data...). Their tuple is the first argument of the function.
+  template <class... Part, class... Data>
+  optim::minimum operator()(std::tuple<Part&...> parts, const Data&... data) const { return descend(parts, data...); }
+  /// Does not compile: a temporary would be changed, and the message says so.
+  template <class Model, class... Data>
+  optim::minimum operator()(const Model&&, const Data&...) const {
+    optim::detail::refuse_temporary<Model>();
+    return {};
+  }
+
+  optim::lbfgs options;
+  [[no_unique_address]] Execution execution;
+
+ private:
+  template <class Model, class... Data>
+  optim::minimum descend(Model& model, const Data&... data) const {
     constexpr bool captures_nothing = std::is_empty_v<F>;
     static_assert(captures_nothing, "tenure: minimize: the function captures nothing: pass run-time values as arguments");
     if constexpr (!captures_nothing || !optim::detail::has_parameters<Model>()) {
@@ -180,11 +196,6 @@ class minimizer {
       else return {};  // a static_assert has said why
     }
   }
-
-  optim::lbfgs options;
-  [[no_unique_address]] Execution execution;
-
- private:
   template <class Model, class... Data>
   optim::minimum run(Model& model, const Data&... data) const {
     const compiled<optim::detail::trial_of<F>, Execution> try_at{{}, execution};

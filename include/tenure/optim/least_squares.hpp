@@ -255,6 +255,18 @@ class dense_problem {
       tried_;
 };
 
+/// Whether the bounds have the leaves of the parameters. If not, a static_assert says so.
+template <class Bounds, class Model>
+constexpr bool are_bounds_of() {
+  constexpr bool are = [] {
+    if constexpr (!tree<Bounds>::is_tree) return false;
+    else if constexpr (tree<Bounds>::has_numbers) return false;
+    else return are_leaves_of<Bounds, Model>();
+  }();
+  static_assert(are, "tenure: least_squares: the bounds differ from the parameters in number, element type or shape: of a tensor p, tn::full_like(p, 0.0) bounds each number");
+  return are;
+}
+
 }  // namespace optim::detail
 
 /// The type of least_squares(f, levenberg_marquardt).
@@ -267,6 +279,15 @@ class least_squares_fit {
   /// squares, and `gradient_norm` the largest element of its gradient. Throws an error if one of them is not finite at the start.
   template <class Model, class... Data>
   optim::minimum operator()(Model& model, const Data&... data) const { return run<false>(model, &model, &model, data...); }
+  /// The same of tensors with names: (std::tie(a, b), data...). Their tuple is the first argument of the function.
+  template <class... Part, class... Data>
+  optim::minimum operator()(std::tuple<Part&...> parts, const Data&... data) const { return run<false>(parts, &parts, &parts, data...); }
+  /// Does not compile: the fit would change a temporary, and the message says so.
+  template <class Model, class... Data>
+  optim::minimum operator()(const Model&&, const Data&...) const {
+    optim::detail::refuse_temporary<Model>();
+    return {};
+  }
 
   /// Moves the tables of rows(table, index)..., if the function is of one observation: see sparse_least_squares.hpp.
   template <class Table, class Index, class... X>
@@ -275,7 +296,14 @@ class least_squares_fit {
   /// The same with bounds, models like the one to fit; infinity stands for none. They must live as long as the result.
   template <class Bounds>
   auto within(const Bounds& least, const Bounds& most) const {
-    return [fit = *this, &least, &most]<class Model, class... Data>(Model& model, const Data&... data) { return fit.template run<true>(model, &least, &most, data...); };
+    return [fit = *this, &least, &most]<class Model, class... Data>(Model&& model, const Data&... data) {
+      if constexpr (!std::is_lvalue_reference_v<Model> && !optim::detail::is_tied<Model>) {
+        optim::detail::refuse_temporary<Model>();
+        return optim::minimum{};
+      } else {
+        return fit.template run<true>(model, &least, &most, data...);
+      }
+    };
   }
   /// The inverse of J^T J at a model, [n, n] for n parameters in the order of their leaves: the covariance of the parameters if the residuals have the
   /// variance 1, else to be multiplied by it, as 2 value / (residuals - n) estimates it.
@@ -293,7 +321,7 @@ class least_squares_fit {
   optim::minimum run(Model& model, const Bounds* least, const Bounds* most, const Data&... data) const {
     constexpr bool captures_nothing = std::is_empty_v<F>;
     static_assert(captures_nothing, "tenure: least_squares: the function captures nothing: pass run-time values as arguments");
-    if constexpr (!captures_nothing || !optim::detail::has_parameters<Model>()) {
+    if constexpr (!captures_nothing || !optim::detail::has_parameters<Model>() || (Bounded && !optim::detail::are_bounds_of<Bounds, Model>())) {
       return {};
     } else {
       auto values = optim::detail::values_of(model);
@@ -336,7 +364,7 @@ auto least_squares(F, levenberg_marquardt options, Loss loss, Execution on = {})
 template <class F, class X, class... Rest>
   requires(!std::is_convertible_v<const X&, levenberg_marquardt>)
 auto least_squares(const F&, const X&, const Rest&...) {
-  static_assert(detail::never<X>, "tenure: least_squares: the method is tn::levenberg_marquardt, and the model comes after it: least_squares(f, levenberg_marquardt{})(model, x)");
+  static_assert(detail::never<X>, "tenure: least_squares: the method is tn::levenberg_marquardt, a robust loss comes behind it, and the model after both: least_squares(f, levenberg_marquardt{}, loss)(model, x)");
   return after_error();
 }
 

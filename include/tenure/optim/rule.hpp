@@ -104,14 +104,35 @@ auto initial_state(const Model& model) {
   }(std::make_index_sequence<n>{});
 }
 
-/// Whether the model has parameters that may be written. If not, a static_assert says so.
+/// The same for a tree.
 template <class Model>
-constexpr bool has_parameters() {
+constexpr bool are_parameters() {
   constexpr bool are_tensors = !tree<Model>::has_numbers, is_writable = are_leaves_writable<Model>();
   static_assert(tree<Model>::leaves > 0, "tenure: optim: the model has no parameters");
   static_assert(are_tensors, "tenure: optim: a parameter is a number: make it a tensor without axes, tn::tensor<double, tn::shape<>> p(1.0)");
   static_assert(!are_tensors || is_writable, "tenure: optim: the model is read-only");
   return tree<Model>::leaves > 0 && are_tensors && is_writable;
+}
+
+/// Whether the model has parameters that may be written. If not, a static_assert says so.
+template <class Model>
+constexpr bool has_parameters() {
+  if constexpr (!tree<Model>::is_tree) {
+    static_assert(never<Model>, "tenure: optim: the parameters are neither a tensor, a tuple, an array nor a model: a vector is copied by tn::from(v).clone(), and a struct becomes a model by BOOST_HANA_DEFINE_STRUCT (chapter 5)");
+    return false;
+  } else {
+    return are_parameters<Model>();
+  }
+}
+/// Whether X is a tuple of references, as std::tie makes it. Such a temporary may be fitted.
+template <class X>
+inline constexpr bool is_tied = false;
+template <class... Part>
+inline constexpr bool is_tied<std::tuple<Part&...>> = true;
+/// A temporary is no model to fit. A static_assert says so.
+template <class Model>
+constexpr void refuse_temporary() {
+  static_assert(never<Model>, "tenure: optim: the parameters are a temporary, which the fit would change: give it a name; tensors with names are std::tie(a, b)");
 }
 
 template <std::size_t Given, std::size_t OfRule>

@@ -103,7 +103,7 @@ struct function_of_numbers {
     static_assert(!is_open, "tenure: as_numbers: a std::array has a static extent, and this axis has one that is known only when the program runs: scan or vmap over it");
     constexpr bool takes = [] {
       if constexpr (is_open) return false;
-      else return requires(const F& f, const numbers_of_t<X>&... x) { f(x...); };
+      else return requires(const F& given, const numbers_of_t<X>&... x) { given(x...); };
     }();
     static_assert(is_open || takes, "tenure: as_numbers: the function does not take these numbers: a scalar is a T, a vector a std::array<T, N>, and T is deduced; or it contains the error that the compiler shows beside this");
     if constexpr (takes) {

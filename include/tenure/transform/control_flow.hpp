@@ -253,6 +253,13 @@ constexpr auto scan(F f, const C& init, const Xs& xs, scan_options options = {})
     return options.reverse ? compile(scan_call<F, true>{})(init, xs) : compile(scan_call<F, false>{})(init, xs);
   }
 }
+/// Does not compile: several states, or several arrays, are a tuple, and the message says so.
+template <class F, class C, class Xs, class Next, class... More>
+  requires(!std::is_convertible_v<const Next&, scan_options>)
+constexpr auto scan(const F&, const C&, const Xs&, const Next&, const More&...) {
+  static_assert(detail::never<Next>, "tenure: scan: it takes f, init and xs: several states, or several arrays, are one tuple: scan(f, std::tuple{a, b}, xs)");
+  return std::tuple{after_error(), after_error()};
+}
 
 /// extent<A>(x) is the extent of axis A as a std::int64_t. In a trace, an extent that is known only at run time is a traced int64: the number of
 /// iterations of a fori_loop, or a number to compute with. Negative axes count from the end.

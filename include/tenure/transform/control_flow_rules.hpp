@@ -124,6 +124,11 @@ template <class R>
 constexpr bool is_carry_and_y() {
   constexpr bool is_pair = has_tuple_parts_of<R, 2>;
   static_assert(is_pair, "tenure: scan: the function returns {carry, y}: std::tuple{carry, y}, and tn::nothing as y if there is none");
+  if constexpr (is_pair) {
+    constexpr bool are_values = tree<R>::is_tree;
+    static_assert(are_values, "tenure: scan: the carry or y that the function returns is neither a value, a tuple, an array nor a model: y is tn::nothing if there is none, and an expression of constants begins with tn::ones_like(x)");
+    return are_values;
+  }
   return is_pair;
 }
 template <class Flag>

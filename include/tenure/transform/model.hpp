@@ -18,7 +18,7 @@ namespace TENURE_NAMESPACE::detail {
 
 template <class M>
 struct model_rebind {
-  static_assert(never<M>, "tenure: model: its template arguments are Kind, and values after it: template <class Kind, auto N> struct model");
+  static_assert(never<M>, "tenure: model: its template arguments are Kind, and values after it: template <class Kind, auto N> struct model, with members tn::param<Kind, double, tn::shape<N>>");
   template <class>
   using type = M;  // keeps the further messages of compilers short
 };

@@ -39,7 +39,7 @@ struct cholesky_solve : rounds_once {
     static_assert(shapes::is_square, "tenure: cholesky_solve: the last two axes of the second operand, the factor, are not a square matrix");
     static_assert(!shapes::is_square || shapes::fits, "tenure: cholesky_solve: the right-hand side is neither a vector nor a matrix with as many rows as the factor of each batch");
     constexpr bool same_type = std::is_same_v<typename X::element_type, typename Y::element_type>;
-    static_assert(same_type, "tenure: cholesky_solve: operands have different element types");
+    static_assert(same_type, "tenure: cholesky_solve: operands have different element types: convert one with to<T>(); a factory takes its type first, eye<double>(...)");
     constexpr bool floats = is_floating(dtype_v<typename Y::element_type>);
     static_assert(floats, "tenure: cholesky_solve: integers and bool have no quotients; convert first");
     if constexpr (shapes::fits && same_type && floats) return Y{b.graph, shapes::template solved<nodes::by_factor>(l, b, {}).id};

@@ -110,7 +110,7 @@ struct solve_triangular : rounds_once {
     static_assert(shapes::is_square, "tenure: solve_triangular: the last two axes of the first operand are not a square matrix");
     static_assert(!shapes::is_square || shapes::fits, "tenure: solve_triangular: the right-hand side is neither a vector nor a matrix with as many rows as the matrix of each batch");
     constexpr bool same_type = std::is_same_v<typename X::element_type, typename Y::element_type>;
-    static_assert(same_type, "tenure: solve_triangular: operands have different element types");
+    static_assert(same_type, "tenure: solve_triangular: operands have different element types: convert one with to<T>(); a factory takes its type first, eye<double>(...)");
     constexpr bool floats = is_floating(dtype_v<typename Y::element_type>);
     static_assert(floats, "tenure: solve_triangular: integers and bool have no quotients; convert first");
     if constexpr (shapes::fits && same_type && floats) return Y{b.graph, shapes::template solved<nodes::solve_triangular>(a, b, {IsUpper, IsTransposed, HasUnitDiagonal}).id};
@@ -130,6 +130,18 @@ namespace TENURE_NAMESPACE {
 template <operand_or_scalar A, class B, bool IsUpper, bool IsTransposed, bool HasUnitDiagonal>
 constexpr auto solve_triangular(const A& a, const B& b, triangle_t<IsUpper, IsTransposed, HasUnitDiagonal>) {
   return apply<ops::solve_triangular<IsUpper, IsTransposed, HasUnitDiagonal>>(a, b);
+}
+/// Does not compile: the triangle is named, and the message says so.
+template <operand_or_scalar A, class B>
+constexpr auto solve_triangular(const A&, const B&) {
+  static_assert(detail::never<A>, "tenure: solve_triangular: the third argument names the triangle: solve_triangular(a, b, tn::lower), or tn::upper");
+  return after_error();
+}
+/// Does not compile: solve takes no triangle, and the message says so.
+template <operand_or_scalar A, class B, bool IsUpper, bool IsTransposed, bool HasUnitDiagonal>
+constexpr auto solve(const A&, const B&, triangle_t<IsUpper, IsTransposed, HasUnitDiagonal>) {
+  static_assert(detail::never<A>, "tenure: solve: with a triangular matrix it is solve_triangular(a, b, tn::lower), and with a Cholesky factor of a cholesky_solve(b, l)");
+  return after_error();
 }
 
 }  // namespace tenure
