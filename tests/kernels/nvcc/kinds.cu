@@ -47,6 +47,9 @@ int main() {
   constexpr auto attended = tn::grad<0>([](auto a) { return sum(sin(tn::attention(a, a, a, tn::causal))); });
   const auto pulled = attended(on_gpu<float, 2, 9, 4>());
 
+  constexpr auto convolved = tn::grad<0, 1>([](auto a, auto w) { return sum(tn::max_pool2d<2>(tn::conv2d<tn::conv{.stride = 2, .padding = 1}>(a, w))); });
+  const auto of_image = std::get<0>(convolved(on_gpu<float, 2, 3, 9, 9>(), on_gpu<float, 4, 3, 3, 3>()));
+
   constexpr auto loss = [](auto m, auto a, auto i) { return cross_entropy(m(a), i); };
   const mlp<tn::values> host{};
   const auto model = tn::to(host, tn::cuda);
