@@ -105,6 +105,19 @@ TEST_CASE("Law: inverse(a, positive_definite) a = 1, and slogdet(a, positive_def
   }
 }
 
+TEST_CASE("inverse and slogdet of a matrix that is not positive definite are NaN, and its neighbours are right") {
+  batch<double> a = definite(9, 3, 5);
+  const auto [right, right_sign, right_size] = inverted(a);
+  tn::as_span(a)[4 * 9 + 4] = -1;
+  const auto [x, sign, size] = inverted(a);
+  for (std::int64_t s = 0; s < 9; ++s) {
+    CHECK((s == 4 ? std::isnan(x.data()[s * 9]) : same_bits(x.data() + 9 * s, right.data() + 9 * s, 9)));
+    CHECK((s == 4 ? std::isnan(size.data()[s]) && std::isnan(sign.data()[s]) : sign.data()[s] == 1 && size.data()[s] == right_size.data()[s]));
+  }
+  const auto [of_zero, sign_of_zero, size_of_zero] = inverted(tn::zeros<double>(tn::shape<1, 1, 1>{}));
+  CHECK((sign_of_zero(0) == 0 && size_of_zero(0) == -std::numeric_limits<double>::infinity() && of_zero(0, 0, 0) == std::numeric_limits<double>::infinity()));
+}
+
 TEST_CASE("inverse, slogdet and multivariate_normal of definite matrices: derivatives of first and second order by differences, symmetric cotangents") {
   constexpr auto loss = [](auto a, auto b) {
     const auto [sign, size] = tn::slogdet(a, tn::positive_definite);

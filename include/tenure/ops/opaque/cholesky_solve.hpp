@@ -2,6 +2,9 @@
 // Functions of a symmetric positive definite matrix by its Cholesky factor: cholesky_solve, and solve, inverse and slogdet with tn::positive_definite.
 #pragma once
 
+#include <limits>
+#include <tuple>
+
 #include <tenure/ops/opaque/cholesky.hpp>
 #include <tenure/ops/opaque/definite.hpp>
 #include <tenure/ops/opaque/solve.hpp>
@@ -49,10 +52,17 @@ struct slogdet_by_cholesky : rounds_once {
     if constexpr (is_square<typename X::shape_type> && is_floating(dtype_v<typename X::element_type>)) {
       using to = shape_from<sample_shape<nodes::slogdet, Result, typename X::shape_type>>;
       const value size = nodes::definite_log_det::by_factor(a, cholesky::trace(a));
-      return traced<typename X::element_type, to>{a.graph, Result == 0 ? size.like(1).id : size.id};
+      return traced<typename X::element_type, to>{a.graph, Result == 0 ? sign_of(stopped(size)).id : size.id};
     } else {
       return of_determinant<nodes::slogdet, Result>::trace(a);
     }
+  }
+
+ private:
+  /// 1, 0 where the logarithm is -inf, and NaN where it is NaN.
+  static constexpr value sign_of(value size) {
+    const value least = size.like(-std::numeric_limits<double>::infinity()), is_singular = pointwise_value<equal>(size, least);
+    return pointwise_value<where>(pointwise_value<less>(least, size), size.like(1), pointwise_value<where>(is_singular, size.like(0), size));
   }
 };
 
@@ -90,8 +100,8 @@ template <operand_or_scalar A, class B> constexpr auto solve(const A& a, const B
 /// The inverse of a symmetric positive definite a, of which the lower triangle is read, with a symmetric gradient. Where a matrix is not positive definite, the
 /// inverse is NaN, and those of the other matrices are right. Shapes: as inverse(a). Source: cholesky, and the inverse of its factor. Cost: n^3 operations a matrix.
 template <operand A> constexpr auto inverse(const A& a, positive_definite_t) { return apply<ops::inverse_by_cholesky>(a); }
-/// The sign 1 and log det(a) of a symmetric positive definite a, of which the lower triangle is read: the gradient of the logarithm is the inverse, which is symmetric.
-/// Where a matrix is not positive definite, the logarithm is NaN. Shapes: as slogdet(a). Source: cholesky. Cost: n^3 / 3 operations a matrix, and n^3 for the gradient.
+/// The sign, which is 1, and log det(a) of a symmetric positive definite a, of which the lower triangle is read: the gradient of the logarithm is the inverse, which is symmetric.
+/// Where a matrix is not positive definite, both are NaN. Shapes: as slogdet(a). Source: cholesky. Cost: n^3 / 3 operations a matrix, and n^3 for the gradient.
 template <operand A> constexpr auto slogdet(const A& a, positive_definite_t) {
   return std::tuple{apply<ops::slogdet_by_cholesky<0>>(a), apply<ops::slogdet_by_cholesky<1>>(a)};
 }
