@@ -21,7 +21,8 @@ namespace density = tn::log_density;
 
 /// The parameters: mu, log tau, the covariates' weights, and a standardized intercept for each group.
 constexpr auto log_posterior = [](auto mu, auto log_tau, auto beta, auto z, auto x, auto group, auto y) {
-  const auto tau = exp(log_tau), intercepts = mu + tau * z;
+  const auto tau = exp(log_tau);
+  const auto intercepts = mu + tau * z;
   const auto logits = tn::gather<0>(intercepts, group) + matmul(x, beta);
   const auto prior = density::normal(mu, 0.0, 5.0) + density::normal(tau, 0.0, 2.5) + log_tau + sum(density::normal(beta, 0.0, 2.5)) + sum(density::normal(z, 0.0, 1.0));
   return prior + sum(density::bernoulli_logit(y, logits));

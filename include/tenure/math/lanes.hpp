@@ -82,7 +82,14 @@ TENURE_KERNEL_INLINE void subtract_products(std::int64_t n, lanes<P>* to, std::i
       while (n - i >= 4 * w) by(std::integral_constant<int, 4>{}, 4 * w);
       if (n - i >= 2 * w) by(std::integral_constant<int, 2>{}, 2 * w);
       if (n - i >= w) by(std::integral_constant<int, 1>{}, w);
-      if (n > i) by(std::integral_constant<int, 1>{}, n - i);
+      if constexpr (has_masked_memory<wide>) {
+        if (n > i) by(std::integral_constant<int, 1>{}, n - i);
+      }
+      for (; i < n; ++i) {
+        lanes<P> rest = to[i];
+        for (std::int64_t k = 0; k < terms; ++k) rest = minus_product(rest, factor[k * next_factor], from[k * next_row + i]);
+        to[i] = rest;
+      }
       return;
     }
   }

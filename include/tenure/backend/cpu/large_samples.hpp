@@ -365,7 +365,7 @@ struct large_sample<ops::nodes::solve_triangular> {
 template <>
 struct large_sample<ops::nodes::inverse_of_factor> {
   static constexpr std::int64_t rows(const ops::sample_sizes& n) { return n[0]; }
-  static constexpr std::int64_t least_extent(std::size_t) { return costs::eigen_triangular; }
+  static constexpr std::int64_t least_extent(std::size_t) { return costs::eigen_cholesky; }
   template <class T, std::size_t Operands, std::size_t Results>
   static bool run(const ops::sample_sizes& sizes, const std::array<T*, Operands>& given, const std::array<T*, Results>& to, ops::no_options, void* const*) {
     return by_eigen::unless_out_of_memory([&] {
