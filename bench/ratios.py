@@ -20,7 +20,7 @@ from pathlib import Path
 root = Path(__file__).resolve().parents[1]
 
 # What a workload is compared with first: the first of these that it has.
-references = ["hand", "kept", "eigen_exp", "eigen", "compiled", "uncounted", "keep_all", "straight", "unrolled", "value", "limit"]
+references = ["hand", "kept", "eigen_exp", "eigen", "ceres", "boost", "compiled", "uncounted", "keep_all", "straight", "unrolled", "value", "limit"]
 
 # A row, what it is held against, and at most how many times as long it may take.
 goals = [
@@ -40,7 +40,10 @@ goals = [
     *((f"few_rows{t}/{n}", "kept", 1.1) for t in ("", "_f32") for n in (1, 2, 4, 8, 16)),
     *((f"one_{f}/{n}", "eigen", 1.1) for f in ("eigh", "svd", "lu", "cholesky", "qr") for n in (3, 4, 6)),
     *((f"batch_{f}/{n}", "eigen", goal) for f in ("eigh", "svd", "lu", "cholesky", "qr") for n, goal in ((3, 0.3), (8, 0.3), (32, 0.5))),
-    ("bundle_jacobian/30000", "ceres", 0.15), ("bundle_solution/30000", "ceres", 0.5),
+    ("bundle_jacobian/30000", "ceres", 0.15), ("bundle_solution/30000", "ceres", 0.5), ("pose_graph/2500", "ceres", 0.5),
+    *((f"gaussian_process/{n}", "Eigen by hand", 0.9) for n in (50, 200, 500)), ("logistic/1e4", "hand", 1.0), ("logistic/1e4", "blocks", 1.0),
+    *((f"special_{f}/1e4", "boost", 0.2) for f in ("lgamma", "digamma", "normal_cdf", "gammainc")),
+    ("solves_3x3_f32/86268", "milliseconds", 1.0), ("solves_3x3_gradient_f32/86268", "milliseconds", 2.5),
     ("residual/12", "hand", 0.7), ("schools/8", "hand", 1.2), ("volatility/1e4", "hand", 1.1), ("paths/64", "hand", 1.1), ("paths_by_rows/64", "hand", 1.1),
     *((f"{cell}{layout}/{n}", "hand", 1.05) for cell, n in (("gru_cell", 32), ("lstm_cell", 20), ("lstm_cell", 40)) for layout in ("", "_transposed")),
     ("few_columns/9", "hand", 1.5), ("few_columns/17", "hand", 1.5), ("lennard_jones/256", "hand", 1.0),
@@ -53,8 +56,9 @@ goals = [
 ]  # fmt: skip
 goals += [(f"{f}_{t}/1024", "peer", 1.0) for f in ("exp", "log", "log1p", "tanh", "sin", "erf") for t in ("f32", "f64")]
 
-# Goals between two rows of ours: what they are called, the row that is measured, and the row that it is divided by.
-own_rows = {"one thread": ("tenure_2_threads", "tenure", "two threads"), "without scan": ("scan", "tenure", "by scan")}
+# Goals between other rows than ours and a peer's: what they are called, the row that is measured, and the row that it is divided by.
+own_rows = {"one thread": ("tenure_2_threads", "tenure", "two threads"), "without scan": ("scan", "tenure", "by scan"),
+            "Eigen by hand": ("tenure_eigen", "eigen", "TENURE_EIGEN_DECOMPOSITIONS")}  # fmt: skip
 
 # The rows of the README: what they are called there, and which they are.
 readme_rows = [
@@ -127,6 +131,9 @@ class Run:
         return sorted(times[ours] / times[theirs] for times in self.passes if ours in times and theirs in times)
 
     def ratio(self, workload, size, peer):
+        """The median of the passes; against "milliseconds" the time itself."""
+        if peer == "milliseconds":
+            return self.rows[workload, size]["tenure"] / 1e6 if (workload, size) in self.rows else None
         ratios = self.ratios(workload, size, peer)
         return statistics.median(ratios) if ratios else None
 

@@ -185,6 +185,17 @@ def jax_rows():
     row("chain4", "jax", 4,
         prepared(jax.value_and_grad(lambda a, b, c, d: jnp.sum(a @ b @ c @ d), argnums=(0, 1, 2, 3)), matrices, np.sum(np.linalg.multi_dot(matrices))))  # fmt: skip
 
+    # jax-ml/jax#36927.
+    count = 182 * 474
+    factors = np.random.default_rng(1).standard_normal((count, 3, 3), dtype=np.float32)
+    systems = [factors @ factors.swapaxes(1, 2) + np.float32(1e-2) * np.eye(3, dtype=np.float32), np.random.default_rng(2).standard_normal((count, 3, 1), dtype=np.float32)]
+    solution, transposed = np.linalg.solve(*(np.float64(s) for s in systems)), np.linalg.solve(np.float64(systems[0]).swapaxes(1, 2), np.ones((count, 3, 1)))
+    # The median of sizes: nearly singular systems lose all digits of float32 in any library, and would decide a sum.
+    middle = lambda x: float(np.median(np.abs(x)))  # noqa: E731
+    row("solves_3x3_f32", "jax", count, prepared(jnp.linalg.solve, systems, middle(solution), middle))
+    row("solves_3x3_gradient_f32", "jax", count,
+        prepared(jax.grad(lambda a, b: jnp.sum(jnp.linalg.solve(a, b)), argnums=(0, 1)), systems, middle(transposed), lambda y: middle(y[1])))  # fmt: skip
+
     def training(step, state, data, expected):
         def prepare():
             compiled = jax.jit(step, donate_argnums=0)

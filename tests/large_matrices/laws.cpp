@@ -234,6 +234,86 @@ TEMPLATE_TEST_CASE("Law: large matrices have the conventions of small ones, and 
   }
 }
 
+TEMPLATE_TEST_CASE("Law: large triangular systems and inverses of definite matrices are those of small ones, in a batch and alone", "", LARGE_TYPES) {
+  using T = TestType;
+  constexpr auto solve_all = tn::compile([](auto l, auto b) {
+    const auto u = tn::transpose<1, 2>(l);
+    return std::tuple{tn::solve_triangular(l, b, tn::lower), tn::solve_triangular(l, b, tn::lower.transposed()), tn::solve_triangular(u, b, tn::upper), tn::solve_triangular(u, b, tn::upper.transposed()),
+                      tn::solve_triangular(l, b, tn::lower.unit()), tn::solve_triangular(u, b, tn::upper.transposed().unit())};
+  });
+  constexpr auto inverted = tn::compile([](auto a) { return tn::inverse(a, tn::positive_definite); });
+  for (const auto& [samples, n, m] : {std::array{2, 159, 2}, {2, 160, 1}, {1, 160, 7}, {2, 161, 40}, {0, 170, 2}, {2, 170, 0}}) {
+    CAPTURE(samples, n, m, sizeof(T));
+    const batch<T> definite = symmetric<T>(samples, n, static_cast<unsigned>(n), n), l = symmetric<T>(samples, n, 4, n), b = random<T>(samples, n, m, 5);  // the upper half of l is NaN
+    const auto found = solve_all(l, b);
+    const batch<T> inverse = inverted(definite);
+    for (std::int64_t s = 0; s < samples && m > 0; ++s) {
+      numbers factor(n, n, sample(l, s)), unit_factor = factor;
+      for (std::int64_t i = 0; i < n; ++i) {
+        unit_factor(i, i) = 1;
+        for (std::int64_t j = i + 1; j < n; ++j) factor(i, j) = unit_factor(i, j) = 0;
+      }
+      const numbers right(n, m, sample(b, s));
+      const double tolerance = 8 * unit<T> * static_cast<double>(n);
+      CHECK(distance(factor, numbers(n, m, sample(std::get<0>(found), s)), right) < tolerance);
+      CHECK(distance(factor, numbers(n, m, sample(std::get<3>(found), s)), right) < tolerance);
+      CHECK(distance(turned(factor), numbers(n, m, sample(std::get<1>(found), s)), right) < tolerance);
+      CHECK(distance(turned(factor), numbers(n, m, sample(std::get<2>(found), s)), right) < tolerance);
+      for (const T* x : {sample(std::get<4>(found), s), sample(std::get<5>(found), s)}) {
+        const numbers by_unit(n, m, x);
+        double largest = 1;
+        for (const long double e : by_unit.at) largest = std::max(largest, static_cast<double>(std::abs(e)));
+        CHECK(distance(unit_factor, by_unit, right) < tolerance * largest);
+      }
+      const numbers of_inverse(n, n, sample(inverse, s));
+      CHECK(distance(lower(n, sample(definite, s)), of_inverse, identity(n)) < tolerance);
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < i; ++j) REQUIRE(of_inverse(i, j) == of_inverse(j, i));
+      CHECK(all_same_bits(solve_all(one_of(l, s), one_of(b, s)), found, s));
+      CHECK(same_bits(inverted(one_of(definite, s)), inverse, s));
+    }
+  }
+  // NaN and zeros of one sample stay there: a 0 on the diagonal gives inf or NaN from its row on.
+  constexpr std::int64_t n = 163;
+  batch<T> l = symmetric<T>(3, n, 4, n);
+  const batch<T> b = random<T>(3, n, 2, 5);
+  const auto good = solve_all(l, b);
+  for (const double wrong : {0.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    batch<T> bad = l.clone();
+    tn::as_span(bad)[n * n + 20 * (n + 1)] = static_cast<T>(wrong);
+    const auto found = solve_all(bad, b);
+    for (const std::int64_t s : {0, 2}) CHECK(std::memcmp(sample(std::get<0>(found), s), sample(std::get<0>(good), s), 2 * n * sizeof(T)) == 0);
+    for (int e = 0; e < 40; ++e) CHECK(std::abs(sample(std::get<0>(found), 1)[e] - sample(std::get<0>(good), 1)[e]) <= T(64) * std::numeric_limits<T>::epsilon());  // the rows above
+    if (wrong == 0) CHECK(!std::isfinite(sample(std::get<0>(found), 1)[40]));
+    if (wrong != wrong) CHECK(std::isnan(sample(std::get<0>(found), 1)[40]));
+  }
+}
+
+TEMPLATE_TEST_CASE("Law: cholesky and inverse of large definite matrices are those of small ones, in a batch and alone", "", LARGE_TYPES) {
+  using T = TestType;
+  constexpr auto inverted = tn::compile([](auto a) { return tn::inverse(a, tn::positive_definite); });
+  for (const std::int64_t n : {319, 320, 333}) {
+    CAPTURE(n, sizeof(T));
+    batch<T> a = symmetric<T>(2, n, 4, static_cast<double>(n));
+    const batch<T> l = root(a), inverse = inverted(a);
+    check_root(a, l, 1);
+    CHECK(distance(lower(n, sample(a, 1)), numbers(n, n, sample(inverse, 1)), identity(n)) < 8 * unit<T> * static_cast<double>(n));
+    bool is_symmetric = true;
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < i; ++j) is_symmetric = is_symmetric && sample(inverse, 1)[i * n + j] == sample(inverse, 1)[j * n + i];
+    CHECK(is_symmetric);
+    CHECK((same_bits(root(one_of(a, 1)), l, 1) && same_bits(inverted(one_of(a, 1)), inverse, 1)));
+    // One that is not positive definite: NaN from the failing column on, and its neighbour is right.
+    tn::as_span(a)[static_cast<std::size_t>(100 * (n + 1))] = -1;
+    const batch<T> bad = root(a);
+    const auto at = [&](std::int64_t i, std::int64_t j) { return bad.data()[i * n + j]; };
+    CHECK((!std::isnan(at(n - 1, 99)) && std::isnan(at(100, 100)) && std::isnan(at(n - 1, 100)) && std::isnan(at(n - 1, n - 1)) && at(100, 101) == 0));
+    CHECK((same_bits(root(one_of(a, 1)), bad, 1) && same_bits(one_of(bad, 1), l, 1)));
+    const batch<T> no_inverse = inverted(a);
+    CHECK(std::isnan(no_inverse.data()[0]));
+  }
+}
+
 TEST_CASE("large matrices: static extents, strides, and threads give the bits of run-time extents") {
   constexpr auto of_transposed = tn::compile([](auto a) { return tn::eigh(tn::transpose<1, 2>(a)); });
   const batch<double> a = random<double>(5, 40, 40, 1);
@@ -384,7 +464,7 @@ TEST_CASE("large matrices: a unit without Eigen's decompositions computes small 
 
 #if defined(__GLIBC__) && !TENURE_TEST_ADDRESS_SANITIZER
 TEST_CASE("large matrices: where Eigen finds no memory, Tenure's own kernels compute the same operation") {
-  constexpr std::int64_t n = 70;
+  constexpr std::int64_t n = 330;
   const batch<double> a = symmetric<double>(2, n, 1, static_cast<double>(n));
   batch<double> to = root(a);
   std::vector<double> wanted(static_cast<std::size_t>(2 * n * n));

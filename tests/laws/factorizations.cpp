@@ -274,13 +274,14 @@ TEST_CASE("cholesky and solve_triangular: run-time extents that do not agree thr
 
 TEST_CASE("an operation on samples finds the memory that it asks for, in packets and alone, whatever its extents and strides") {
   using step = tn::cpu_backend::step_of_tasks<tn::cpu_backend::detail::samples<sums_of_columns, double>>;
-  // Dense and strided samples, one matrix for the whole batch, no rows, no columns, no samples.
-  for (const auto& [samples, n, m, stride, is_shared] : {std::array{1, 3, 5, 1, 0}, {1, 3, 5, 2, 0}, {19, 3, 5, 1, 0}, {19, 3, 5, 2, 0}, {1, 3, 5, 1, 1}, {19, 3, 5, 2, 1},
-                                                         {1, 0, 5, 1, 0}, {19, 0, 5, 1, 0}, {19, 3, 0, 1, 0}, {0, 3, 5, 1, 0}}) {
-    CAPTURE(samples, n, m, stride, is_shared);
+  // Dense and strided samples, contiguous columns, one matrix for the whole batch, no rows, no columns, no samples.
+  for (const auto& [samples, n, m, stride, is_shared, is_by_columns] :
+       {std::array{1, 3, 5, 1, 0, 0}, {1, 3, 5, 2, 0, 0}, {19, 3, 5, 1, 0, 0}, {19, 3, 5, 2, 0, 0}, {1, 3, 5, 1, 1, 0}, {19, 3, 5, 2, 1, 0}, {1, 0, 5, 1, 0, 0}, {19, 0, 5, 1, 0, 0}, {19, 3, 0, 1, 0, 0},
+        {0, 3, 5, 1, 0, 0}, {19, 3, 5, 1, 0, 1}, {19, 2, 3, 1, 0, 1}, {19, 9, 5, 1, 1, 1}, {1, 3, 5, 1, 0, 1}, {19, 0, 5, 1, 0, 1}, {19, 3, 5, 2, 0, 1}}) {
+    CAPTURE(samples, n, m, stride, is_shared, is_by_columns);
     tn::program_detail::opaque_operation o;
     o.in[0].rank = 3;
-    const std::int64_t extent[] = {samples, n, m}, strides[] = {is_shared == 1 ? 0 : n * m * stride, m * stride, stride};
+    const std::int64_t extent[] = {samples, n, m}, strides[] = {is_shared == 1 ? 0 : n * m * stride, is_by_columns == 1 ? stride : m * stride, is_by_columns == 1 ? n * stride : stride};
     for (int d = 0; d < 3; ++d) o.in[0].extent[d] = extent[d], o.in[0].stride[d] = strides[d];
     std::vector<double> x(static_cast<std::size_t>(samples * n * m * stride)), sums(static_cast<std::size_t>(samples * m));
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * i % 97);

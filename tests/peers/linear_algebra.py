@@ -140,6 +140,8 @@ factorizations = [
     matrix("cholesky_solve", "tn::cholesky_solve(b, a)", plain, lambda p, a, b: solve(p, p[0].tril(a), b) and solve(p, T(p[0].tril(a)), solve(p, p[0].tril(a), b)[0]), [-2],
            ("lower", "columns")),
     matrix("inverse", "tn::inverse(a)", with_singular, lambda p, a: [p[0].linalg.inv(a)], [-1]),
+    matrix("inverse definite", "tn::inverse(a, tn::positive_definite)", plain, lambda p, a: [p[0].linalg.inv((a + T(a)) / 2)], [-1], ("definite",)),
+    matrix("slogdet definite", pair("tn::slogdet(a, tn::positive_definite)"), plain, lambda p, a: slogdet(p, (a + T(a)) / 2), [0, "log"], ("definite",)),
     matrix("det", "tn::det(a)", with_singular, lambda p, a: [p[0].linalg.det(a)], ["n"]),
     matrix("slogdet", pair("tn::slogdet(a)"), with_singular, slogdet, [0, "log"]),
     matrix("lu", triple("tn::lu(a)"), plain, lu, [0, 0, 1]),

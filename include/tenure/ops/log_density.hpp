@@ -277,25 +277,42 @@ struct multivariate_normal : ops::rounds_once {
       constexpr bool fits = ops::extents_may_agree(D::shape_type::value[rank - 1], L::shape_type::value[of_l - 1]);
       static_assert(fits, "tenure: log_density::multivariate_normal: the covariance or its Cholesky factor has another number of rows than x has elements in a row");
       if constexpr (!fits) return sum(d);
-      else if constexpr (std::is_same_v<Of, covariance_t>) return by_factor(d, cholesky(matrix));
-      else return by_factor(d, matrix);
+      else if constexpr (std::is_same_v<Of, covariance_t>) return by_factor(d, cholesky(matrix), ops::value(matrix));
+      else return by_factor(d, matrix, {});
     }
   }
+  /// Without a covariance, derivatives go to the factor l.
   template <class D, class L>
-  static constexpr auto by_factor(const D& d, const L& l) {
+  static constexpr auto by_factor(const D& d, const L& l, const ops::value& covariance) {
     constexpr int rank = D::shape_type::rank, of_l = L::shape_type::rank;
     const auto whitened = [&] {
       if constexpr (of_l == rank + 1) return solve_triangular(l, d, lower);
       else return transpose(solve_triangular(l, transpose(d), lower));
     }();
-    // The determinant of l is the product of its diagonal.
-    const ops::value on = ops::on_diagonal(l), diagonal = ops::reduced(on, std::int64_t{1} << (of_l - 1), ir::reduction::sum);
-    const ops::value size = ops::reduced(ops::pointwise_value<ops::log>(diagonal), std::int64_t{1} << (of_l - 2), ir::reduction::sum);
-    const auto squares = sum(square(whitened), axis<-1>);
+    using result = std::remove_cvref_t<decltype(sum(square(whitened), axis<-1>))>;
+    ops::value squares = sum(square(whitened), axis<-1>), size;
+    if constexpr (std::is_same_v<Of, covariance_t>) {
+      squares = ops::instead_of(squares_by(covariance, l, d), squares);
+      size = ops::nodes::definite_log_det::by_factor(covariance, l) * 0.5;
+    } else {  // the determinant of l is the product of its diagonal
+      const ops::value on = ops::on_diagonal(l), diagonal = ops::reduced(on, std::int64_t{1} << (of_l - 1), ir::reduction::sum);
+      size = ops::reduced(ops::pointwise_value<ops::log>(diagonal), std::int64_t{1} << (of_l - 2), ir::reduction::sum);
+    }
     const ops::value dimension = ops::number_of_extent(*d.graph, ops::value(d).type(), ops::value(d).shape()[rank - 1]);
-    using result = std::remove_cvref_t<decltype(squares)>;
-    const ops::value zeros = ops::value(squares) * 0.0, each = of_l == rank + 1 ? size : ops::broadcast_to(size, zeros.node().shape);
-    return result{d.graph, (ops::value(squares) * -0.5 - each - ops::broadcast_to(dimension * half_log_of_two_pi, zeros.node().shape)).id};
+    const ops::value zeros = squares * 0.0, each = of_l == rank + 1 ? size : ops::broadcast_to(size, zeros.node().shape);
+    return result{d.graph, (squares * -0.5 - each - ops::broadcast_to(dimension * half_log_of_two_pi, zeros.node().shape)).id};
+  }
+  /// d^T a^-1 d of each row d, for its derivatives.
+  static constexpr ops::value squares_by(ops::value a, ops::value l, ops::value d) {
+    const int rank = d.shape().rank;
+    if (a.shape().rank == rank + 1) {
+      extents column = d.shape();
+      column.push_back(1);
+      const ops::value x = ops::nodes::definite_solve::by_factor(a, l, ops::reshape_to(d, column));
+      return ops::reduced(d * ops::reshape_to(x, d.shape()), std::int64_t{1} << (rank - 1), ir::reduction::sum);
+    }
+    const ops::value x = ops::nodes::definite_solve::by_factor(a, l, ops::transposed(d));
+    return ops::reduced(d * ops::value(ops::transposed(x)), std::int64_t{1} << (rank - 1), ir::reduction::sum);
   }
 };
 

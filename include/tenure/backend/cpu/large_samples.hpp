@@ -25,6 +25,7 @@ TENURE_WARNINGS_ON
 
 #include <tenure/backend/cpu/costs.hpp>
 #include <tenure/ops/opaque/cholesky.hpp>
+#include <tenure/ops/opaque/definite.hpp>
 #include <tenure/ops/opaque/eigh.hpp>
 #include <tenure/ops/opaque/inverse.hpp>
 #include <tenure/ops/opaque/lu.hpp>
@@ -53,6 +54,18 @@ template <class T>
 bool is_lower_finite(const in_memory<T>& x) {
   T wrong = 0;
   for (Eigen::Index i = 0; i < x.rows(); ++i) wrong += (x.row(i).head(i + 1) - x.row(i).head(i + 1)).sum();
+  return wrong == T(0);
+}
+/// Whether what a system reads of a triangular matrix is finite, and there is a solution.
+template <class T>
+bool is_triangle_finite(const in_memory<T>& x, ops::triangle_options of) {
+  T wrong = 0;
+  const Eigen::Index n = x.rows(), beside = of.has_unit_diagonal ? 1 : 0;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const auto row = of.is_upper ? x.row(i).tail(n - i - beside) : x.row(i).head(i + 1 - beside);
+    wrong += (row - row).sum();
+    if (!of.has_unit_diagonal && x(i, i) == T(0)) return false;
+  }
   return wrong == T(0);
 }
 /// The sign that makes the largest component of a vector positive.
@@ -106,6 +119,50 @@ bool unless_out_of_memory(F run) {
   } catch (const std::bad_alloc&) {
     return false;
   }
+}
+
+/// The inverse of a lower triangular matrix in its place, half by half.
+template <class Part>
+void invert_lower(Part l) {
+  const Eigen::Index n = l.rows(), half = n / 2;
+  if (n <= 16) {
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const auto over = 1 / l(i, i);
+      for (Eigen::Index j = 0; j < i; ++j) {
+        auto sum = l(i, j) * l(j, j);
+        for (Eigen::Index k = j + 1; k < i; ++k) sum += l(i, k) * l(k, j);
+        l(i, j) = -sum * over;
+      }
+      l(i, i) = over;
+    }
+    return;
+  }
+  auto first = l.topLeftCorner(half, half), second = l.bottomRightCorner(n - half, n - half);
+  auto below = l.bottomLeftCorner(n - half, half);
+  second.template triangularView<Eigen::Lower>().solveInPlace(below);
+  invert_lower<Eigen::Ref<row_major<typename Part::Scalar>, 0, Eigen::OuterStride<>>>(first);
+  below = -(below * first.template triangularView<Eigen::Lower>()).eval();
+  invert_lower<Eigen::Ref<row_major<typename Part::Scalar>, 0, Eigen::OuterStride<>>>(second);
+}
+/// The lower triangle of w^T w in the place of the lower triangular w, half by half.
+template <class Part>
+void square_lower(Part w) {
+  const Eigen::Index n = w.rows(), half = n / 2;
+  if (n <= 16) {
+    for (Eigen::Index i = 0; i < n; ++i)
+      for (Eigen::Index j = 0; j <= i; ++j) {
+        typename Part::Scalar sum = 0;
+        for (Eigen::Index k = i; k < n; ++k) sum += w(k, i) * w(k, j);
+        w(i, j) = sum;
+      }
+    return;
+  }
+  auto first = w.topLeftCorner(half, half), second = w.bottomRightCorner(n - half, n - half);
+  auto below = w.bottomLeftCorner(n - half, half);
+  square_lower<Eigen::Ref<row_major<typename Part::Scalar>, 0, Eigen::OuterStride<>>>(first);
+  first.template selfadjointView<Eigen::Lower>().rankUpdate(below.transpose());
+  below = (second.transpose().template triangularView<Eigen::Upper>() * below).eval();
+  square_lower<Eigen::Ref<row_major<typename Part::Scalar>, 0, Eigen::OuterStride<>>>(second);
 }
 
 }  // namespace by_eigen
@@ -273,6 +330,52 @@ struct large_sample<ops::nodes::inverse> {
       const by_eigen::triangles<T> factors(a);
       if (!factors.is_regular) return false;
       by_eigen::in_memory<T>(to[0], sizes[0], sizes[0]) = factors.found.inverse();
+      return true;
+    });
+  }
+};
+
+/// A matrix with a 0 on its diagonal is left to the record.
+template <>
+struct large_sample<ops::nodes::solve_triangular> {
+  static constexpr std::int64_t rows(const ops::sample_sizes& n) { return n[0]; }
+  static constexpr std::int64_t least_extent(std::size_t) { return costs::eigen_triangular; }
+  template <class T, std::size_t Operands, std::size_t Results>
+  static bool run(const ops::sample_sizes& sizes, const std::array<T*, Operands>& given, const std::array<T*, Results>& to, ops::triangle_options of, void* const*) {
+    return by_eigen::unless_out_of_memory([&] {
+      const by_eigen::in_memory<T> a(given[0], sizes[0], sizes[0]);
+      by_eigen::in_memory<T> b(to[0], sizes[0], sizes[1]);
+      if (!by_eigen::is_triangle_finite<T>(a, of) || !by_eigen::is_finite<T>(b)) return false;
+      const auto solve = [&](const auto& triangle) { triangle.solveInPlace(b); };
+      const auto with_mode = [&]<unsigned Mode, unsigned Turned>(std::integral_constant<unsigned, Mode>, std::integral_constant<unsigned, Turned>) {
+        if (of.is_transposed) solve(a.transpose().template triangularView<Turned>());
+        else solve(a.template triangularView<Mode>());
+      };
+      constexpr std::integral_constant<unsigned, Eigen::Lower> lower;
+      constexpr std::integral_constant<unsigned, Eigen::Upper> upper;
+      constexpr std::integral_constant<unsigned, Eigen::UnitLower> unit_lower;
+      constexpr std::integral_constant<unsigned, Eigen::UnitUpper> unit_upper;
+      if (of.has_unit_diagonal) of.is_upper ? with_mode(unit_upper, unit_lower) : with_mode(unit_lower, unit_upper);
+      else of.is_upper ? with_mode(upper, lower) : with_mode(lower, upper);
+      return true;
+    });
+  }
+};
+
+template <>
+struct large_sample<ops::nodes::inverse_of_factor> {
+  static constexpr std::int64_t rows(const ops::sample_sizes& n) { return n[0]; }
+  static constexpr std::int64_t least_extent(std::size_t) { return costs::eigen_cholesky; }
+  template <class T, std::size_t Operands, std::size_t Results>
+  static bool run(const ops::sample_sizes& sizes, const std::array<T*, Operands>& given, const std::array<T*, Results>& to, ops::no_options, void* const*) {
+    return by_eigen::unless_out_of_memory([&] {
+      const by_eigen::in_memory<T> l(given[0], sizes[0], sizes[0]);
+      if (!by_eigen::is_triangle_finite<T>(l, {})) return false;
+      by_eigen::in_memory<T> y(to[0], sizes[0], sizes[0]);
+      y = l;
+      by_eigen::invert_lower<Eigen::Ref<by_eigen::row_major<T>, 0, Eigen::OuterStride<>>>(y);
+      by_eigen::square_lower<Eigen::Ref<by_eigen::row_major<T>, 0, Eigen::OuterStride<>>>(y);
+      y.template triangularView<Eigen::StrictlyUpper>() = y.transpose();
       return true;
     });
   }

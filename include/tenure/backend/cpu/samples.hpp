@@ -189,6 +189,8 @@ class samples {
   }
   /// Element e of sample l goes to to[e * lanes + l].
   static void gather_samples(const operand_view& sample, const T* const (&from)[lanes], T* to) {
+    if constexpr (transposes)
+      if (sample.rank == 2 && sample.stride[0] == 1 && sample.stride[1] == sample.extent[0]) return gather_columns(sample.extent[0], sample.extent[1], from, to);
     for_each_index(sample.rank, sample.extent, sample.stride, row_major(sample).stride, [&](std::int64_t at, std::int64_t e) {
       for (int l = 0; l < lanes; ++l) to[e * lanes + l] = from[l][at];
     });
@@ -206,15 +208,30 @@ class samples {
   TENURE_FLATTEN static void gather_dense(std::int64_t size, const T* const (&from)[lanes], T* to) {
     if constexpr (transposes)
       for_each_block(size, [&](std::int64_t first, int n) {
-        using P = packet_of<T, lanes>;
-        P rows[lanes];
-        for (int l = 0; l < lanes; ++l) rows[l] = n == lanes ? math::load<P>(from[l] + first) : math::load_first<P>(from[l] + first, n);
-        math::transpose<P>(rows);
-        for (int e = 0; e < n; ++e) math::store<P>(to + (first + e) * lanes, rows[e]);
+        packet_of<T, lanes> rows[lanes];
+        load_block(first, n, from, rows);
+        for (int e = 0; e < n; ++e) math::store<packet_of<T, lanes>>(to + (first + e) * lanes, rows[e]);
       });
     else
       for (std::int64_t e = 0; e < size; ++e)
         for (int l = 0; l < lanes; ++l) to[e * lanes + l] = from[l][e];
+  }
+  /// The same for matrices whose columns are contiguous, of `height` numbers each.
+  TENURE_FLATTEN static void gather_columns(std::int64_t height, std::int64_t width, const T* const (&from)[lanes], T* to) {
+    for_each_block(height * width, [&](std::int64_t first, int n) {
+      packet_of<T, lanes> rows[lanes];
+      load_block(first, n, from, rows);
+      std::int64_t column = first / height, row = first % height;
+      for (int e = 0; e < n; ++e) {
+        math::store<packet_of<T, lanes>>(to + (row * width + column) * lanes, rows[e]);
+        if (++row == height) row = 0, ++column;
+      }
+    });
+  }
+  static TENURE_INLINE void load_block(std::int64_t first, int n, const T* const (&from)[lanes], packet_of<T, lanes> (&rows)[lanes]) {
+    using P = packet_of<T, lanes>;
+    for (int l = 0; l < lanes; ++l) rows[l] = n == lanes ? math::load<P>(from[l] + first) : math::load_first<P>(from[l] + first, n);
+    math::transpose<P>(rows);
   }
   /// The inverse: number e of sample l is at from[e * lanes + l].
   TENURE_FLATTEN static void scatter(std::int64_t size, const T* from, T* to, int used) {

@@ -120,10 +120,11 @@ inline constexpr bool can_transpose = [] {
 template <class P>
 TENURE_INLINE void transpose([[maybe_unused]] P (&packets)[width<P>]) {
 #if !defined(__CUDACC__)
-  Eigen::internal::PacketBlock<P, width<P>> block;
-  for (int i = 0; i < width<P>; ++i) block.packet[i] = packets[i];
-  Eigen::internal::ptranspose(block);
-  for (int i = 0; i < width<P>; ++i) packets[i] = block.packet[i];
+  [&]<std::size_t... I>(std::index_sequence<I...>) {  // g++ makes a call of memmove of a loop
+    Eigen::internal::PacketBlock<P, width<P>> block{{packets[I]...}};
+    Eigen::internal::ptranspose(block);
+    ((packets[I] = block.packet[I]), ...);
+  }(std::make_index_sequence<static_cast<std::size_t>(width<P>)>{});
 #endif
 }
 
@@ -141,7 +142,18 @@ TENURE_INLINE void store_lanes(double* to, int n, __m512d value) {
   _mm512_mask_storeu_pd(to, static_cast<__mmask8>(bits_of_lanes(n)), value);
 }
 #endif
-#if defined(EIGEN_VECTORIZE_AVX) && !defined(__CUDACC__)
+#if defined(EIGEN_VECTORIZE_AVX512) && defined(__AVX512VL__) && !defined(__CUDACC__)
+// vmaskmovps writes in 20 cycles on Zen 4, a masked vmovups in 1 or 2.
+TENURE_INLINE __mmask8 bits_of_half(int n) { return static_cast<__mmask8>((1u << n) - 1u); }
+TENURE_INLINE __m256 load_lanes(__m256 rest, int n, const float* from) { return _mm256_mask_loadu_ps(rest, bits_of_half(n), from); }
+TENURE_INLINE __m256d load_lanes(__m256d rest, int n, const double* from) { return _mm256_mask_loadu_pd(rest, bits_of_half(n), from); }
+TENURE_INLINE __m128 load_lanes(__m128 rest, int n, const float* from) { return _mm_mask_loadu_ps(rest, bits_of_half(n), from); }
+TENURE_INLINE __m128d load_lanes(__m128d rest, int n, const double* from) { return _mm_mask_loadu_pd(rest, bits_of_half(n), from); }
+TENURE_INLINE void store_lanes(float* to, int n, __m256 value) { _mm256_mask_storeu_ps(to, bits_of_half(n), value); }
+TENURE_INLINE void store_lanes(double* to, int n, __m256d value) { _mm256_mask_storeu_pd(to, bits_of_half(n), value); }
+TENURE_INLINE void store_lanes(float* to, int n, __m128 value) { _mm_mask_storeu_ps(to, bits_of_half(n), value); }
+TENURE_INLINE void store_lanes(double* to, int n, __m128d value) { _mm_mask_storeu_pd(to, bits_of_half(n), value); }
+#elif defined(EIGEN_VECTORIZE_AVX) && !defined(__CUDACC__)
 template <class Int, int Lanes>
 struct ones_then_zeros {
   Int at[2 * Lanes] = {};

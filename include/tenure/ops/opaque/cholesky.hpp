@@ -31,6 +31,8 @@ struct cholesky : sample_operation<cholesky, 1> {
   template <class V>
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const*, V* l, no_options) {
     const std::int64_t n = sizes[0];
+    if constexpr (V::is_number)
+      if (n > 8) return by_rows(n, l);
     for (std::int64_t i = 0; i < n; ++i) {
       for (std::int64_t j = 0; j < i; ++j) {
         V rest = l[i * n + j];
@@ -42,6 +44,20 @@ struct cholesky : sample_operation<cholesky, 1> {
       l[i * n + i] = math::sqrt(rest);
       for (std::int64_t j = i + 1; j < n; ++j) l[i * n + j] = V(typename V::number(0));
     }
+  }
+  /// The same for one matrix, with the same bits: l^T row after row above the diagonal, of which many numbers fit in a packet.
+  template <class V>
+  static TENURE_KERNEL_INLINE void by_rows(std::int64_t n, V* l) {
+    const V zero = V(typename V::number(0));
+    for (std::int64_t i = 0; i < n; ++i) {
+      V* const row = l + i * n;
+      for (std::int64_t j = i + 1; j < n; ++j) row[j] = l[j * n + i];
+      math::subtract_products(n - i, row + i, i, l + i, n, l + i, n);
+      row[i] = math::sqrt(row[i]);
+      for (std::int64_t j = i + 1; j < n; ++j) row[j] = row[j] / row[i];
+    }
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = i + 1; j < n; ++j) l[j * n + i] = l[i * n + j], l[i * n + j] = zero;
   }
   /// Column after column, each of which is taken off the rest of the matrix.
   template <class T>

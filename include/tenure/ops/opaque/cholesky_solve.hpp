@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
-// Systems whose matrix is symmetric and positive definite, by its Cholesky factor: cholesky_solve, and solve with tn::positive_definite.
+// Functions of a symmetric positive definite matrix by its Cholesky factor: cholesky_solve, and solve, inverse and slogdet with tn::positive_definite.
 #pragma once
 
+#include <limits>
+#include <tuple>
+
 #include <tenure/ops/opaque/cholesky.hpp>
+#include <tenure/ops/opaque/definite.hpp>
 #include <tenure/ops/opaque/solve.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>
 
 namespace TENURE_NAMESPACE {
 
-/// The option of solve for a symmetric positive definite matrix: solve(a, b, tn::positive_definite).
+/// The option of solve, inverse and slogdet for a symmetric positive definite matrix: solve(a, b, tn::positive_definite).
 struct positive_definite_t {};
 inline constexpr positive_definite_t positive_definite{};
 
@@ -21,14 +25,46 @@ namespace nodes {
 struct by_factor {
   static constexpr const char* name = "cholesky_solve";
   using options = no_options;
-  static constexpr value of(no_options, value l, value b) { return solve_triangular::of({false, true, false}, l, solve_triangular::of({}, l, b)); }
+  static constexpr value of(no_options, value l, value b) { return definite_solve::substituted(l, b); }
 };
 struct by_cholesky {
   static constexpr const char* name = "solve";
   using options = no_options;
-  static constexpr value of(no_options, value a, value b) { return by_factor::of({}, cholesky::of({}, a), b); }
+  static constexpr value of(no_options, value a, value b) { return definite_solve::by_factor(a, cholesky::of({}, a), b); }
 };
 }  // namespace nodes
+
+/// What does not fit, the functions of other matrices say.
+struct inverse_by_cholesky : rounds_once {
+  static constexpr const char* name = "inverse";
+  template <class X>
+  static constexpr auto trace(const X& a) {
+    if constexpr (is_square<typename X::shape_type> && is_floating(dtype_v<typename X::element_type>)) return X{a.graph, nodes::definite_inverse::by_factor(a, cholesky::trace(a)).id};
+    else return inverse::trace(a);
+  }
+};
+/// Result number Result of slogdet.
+template <int Result>
+struct slogdet_by_cholesky : rounds_once {
+  static constexpr const char* name = "slogdet";
+  template <class X>
+  static constexpr auto trace(const X& a) {
+    if constexpr (is_square<typename X::shape_type> && is_floating(dtype_v<typename X::element_type>)) {
+      using to = shape_from<sample_shape<nodes::slogdet, Result, typename X::shape_type>>;
+      const value size = nodes::definite_log_det::by_factor(a, cholesky::trace(a));
+      return traced<typename X::element_type, to>{a.graph, Result == 0 ? sign_of(stopped(size)).id : size.id};
+    } else {
+      return of_determinant<nodes::slogdet, Result>::trace(a);
+    }
+  }
+
+ private:
+  /// 1, 0 where the logarithm is -inf, and NaN where it is NaN.
+  static constexpr value sign_of(value size) {
+    const value least = size.like(-std::numeric_limits<double>::infinity()), is_singular = pointwise_value<equal>(size, least);
+    return pointwise_value<where>(pointwise_value<less>(least, size), size.like(1), pointwise_value<where>(is_singular, size.like(0), size));
+  }
+};
 
 struct cholesky_solve : rounds_once {
   static constexpr const char* name = "cholesky_solve";
@@ -60,5 +96,14 @@ template <operand_or_scalar B, class L> constexpr auto cholesky_solve(const B& b
 /// gradient. Where a matrix is not positive definite, x is NaN, and the other systems of the batch are right. Shapes: as solve(a, b).
 /// Source: cholesky and two substitutions. Cost: n^3 / 3 + 2 n^2 m operations a matrix.
 template <operand_or_scalar A, class B> constexpr auto solve(const A& a, const B& b, positive_definite_t) { return apply<ops::solve_by<ops::nodes::by_cholesky>>(a, b); }
+
+/// The inverse of a symmetric positive definite a, of which the lower triangle is read, with a symmetric gradient. Where a matrix is not positive definite, the
+/// inverse is NaN, and those of the other matrices are right. Shapes: as inverse(a). Source: cholesky, and the inverse of its factor. Cost: n^3 operations a matrix.
+template <operand A> constexpr auto inverse(const A& a, positive_definite_t) { return apply<ops::inverse_by_cholesky>(a); }
+/// The sign, which is 1, and log det(a) of a symmetric positive definite a, of which the lower triangle is read: the gradient of the logarithm is the inverse, which is symmetric.
+/// Where a matrix is not positive definite, both are NaN. Shapes: as slogdet(a). Source: cholesky. Cost: n^3 / 3 operations a matrix, and n^3 for the gradient.
+template <operand A> constexpr auto slogdet(const A& a, positive_definite_t) {
+  return std::tuple{apply<ops::slogdet_by_cholesky<0>>(a), apply<ops::slogdet_by_cholesky<1>>(a)};
+}
 
 }  // namespace tenure

@@ -26,6 +26,10 @@ struct pinv;
 struct matrix_exp;
 struct lu;
 struct convolution;
+struct inverse_of_factor;
+struct definite_inverse;
+struct definite_solve;
+struct definite_log_det;
 }  // namespace nodes
 
 template <class... Record>
@@ -40,7 +44,8 @@ struct opaque_list : tenure::detail::type_list<Record...> {
   }
 };
 using opaque_operations = opaque_list<nodes::solve, nodes::solve_triangular, nodes::cholesky, nodes::qr, nodes::attention, nodes::attention_gradient, nodes::order, nodes::inverse,
-                                     nodes::det, nodes::slogdet, nodes::eigh, nodes::eigvalsh, nodes::svd, nodes::pinv, nodes::matrix_exp, nodes::lu, nodes::convolution>;
+                                     nodes::det, nodes::slogdet, nodes::eigh, nodes::eigvalsh, nodes::svd, nodes::pinv, nodes::matrix_exp, nodes::lu, nodes::inverse_of_factor, nodes::definite_inverse,
+                                     nodes::definite_solve, nodes::definite_log_det, nodes::convolution>;
 
 constexpr bool is_opaque(ir::opcode op) { return op >= ir::opcode::opaque && op < ir::opcode::pointwise; }
 template <class Record>

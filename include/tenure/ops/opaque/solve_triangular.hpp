@@ -43,15 +43,26 @@ struct solve_triangular : sample_operation<solve_triangular, 2, 1, triangle_opti
     const std::int64_t n = sizes[0], m = sizes[1];
     const std::int64_t along_row = of.is_transposed ? n : 1, along_column = of.is_transposed ? 1 : n;  // of op(a)
     const bool is_forward = of.is_upper == of.is_transposed;
+    if constexpr (V::is_number)
+      if (m == 1 && n > 4) return one_column(n, a, along_row, along_column, x, is_forward, of.has_unit_diagonal);
     for (std::int64_t s = 0; s < n; ++s) {
       const std::int64_t i = is_forward ? s : n - 1 - s;
-      for (std::int64_t t = 0; t < s; ++t) {
-        const std::int64_t k = is_forward ? t : n - 1 - t;
-        const V factor = a[i * along_column + k * along_row];
-        for (std::int64_t j = 0; j < m; ++j) x[i * m + j] = math::minus_product(x[i * m + j], factor, x[k * m + j]);
-      }
+      const std::int64_t first = is_forward ? 0 : n - 1, next = is_forward ? 1 : -1;
+      math::subtract_products(m, x + i * m, s, a + i * along_column + first * along_row, next * along_row, x + first * m, next * m);
       if (of.has_unit_diagonal) continue;
       for (std::int64_t j = 0; j < m; ++j) x[i * m + j] = x[i * m + j] / a[i * n + i];
+    }
+  }
+  /// The same for one column of numbers, with the same bits: an element that is found is taken off all the others at once, so no sum waits for its last term.
+  template <class V>
+  static TENURE_KERNEL_INLINE void one_column(std::int64_t n, const V* a, std::int64_t along_row, std::int64_t along_column, V* x, bool is_forward, bool has_unit_diagonal) {
+    for (std::int64_t s = 0; s < n; ++s) {
+      const std::int64_t k = is_forward ? s : n - 1 - s, first = is_forward ? k + 1 : 0, count = n - 1 - s;
+      if (!has_unit_diagonal) x[k] = x[k] / a[k * n + k];
+      const V* const column = a + k * along_row + first * along_column;
+      if (along_column == 1) math::subtract_products(count, x + first, 1, x + k, 0, column, 0);
+      else
+        for (std::int64_t i = 0; i < count; ++i) x[first + i] = math::minus_product(x[first + i], column[i * along_column], x[k]);
     }
   }
   /// The inverse of op(a), column after column, times b.

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
-// A symmetric positive definite matrix of blocks, of which few are there, and the solution of its systems by Eigen's Cholesky factorizations: the sparse one
-// with approximate minimum degrees, or the dense one where the blocks fill most of the matrix anyway. The pattern is found once, the factors in each step.
+// A symmetric positive definite matrix of blocks, of which few are there, and the solution of its systems: by block_cholesky, or by Eigen's dense Cholesky
+// factorization where the blocks fill most of the matrix anyway. The pattern is found once, the factors in each step.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include <tenure/core/config.hpp>
-
-TENURE_WARNINGS_OFF  // of sums of 512 bits in Eigen's products
-#include <Eigen/Cholesky>
-#include <Eigen/SparseCholesky>
-TENURE_WARNINGS_ON
+#include <tenure/optim/sparse/block_cholesky.hpp>
 
 namespace TENURE_NAMESPACE::optim::detail {
-
-/// The place of a block in the lower triangle, as one number.
-constexpr std::uint64_t block_place(std::int64_t row, std::int64_t column) { return static_cast<std::uint64_t>(row) << 32 | static_cast<std::uint64_t>(column); }
 
 template <class T>
 class block_matrix {
@@ -31,12 +24,12 @@ class block_matrix {
     std::size_t size = 0;
     for (const std::uint64_t p : places_) {
       at_.push_back(size);
-      size += static_cast<std::size_t>(widths[row_of(p)]) * static_cast<std::size_t>(widths[column_of(p)]);
+      size += static_cast<std::size_t>(widths[block_row_of(p)]) * static_cast<std::size_t>(widths[block_column_of(p)]);
     }
     at_.push_back(size);
     const double n = static_cast<double>(rows());
     is_dense_ = n <= 64 || static_cast<double>(size) > 0.2 * n * n;
-    if (!is_dense_) make_pattern();
+    if (!is_dense_) sparse_.emplace(widths, places_);
   }
 
   std::int64_t rows() const { return first_row_.back(); }
@@ -58,47 +51,29 @@ class block_matrix {
       factor.solveInPlace(x);
       return true;
     }
-    for (std::size_t k = 0; k < source_.size(); ++k) sparse_.valuePtr()[k] = elements[source_[k]];
-    factor_.factorize(sparse_);
-    if (factor_.info() != Eigen::Success) return false;
-    x = factor_.solve(x).eval();
+    if (!sparse_->factorize(elements, at_)) return false;
+    sparse_->solve(x);
     return true;
   }
 
  private:
-  static std::size_t row_of(std::uint64_t place) { return static_cast<std::size_t>(place >> 32); }
-  static std::size_t column_of(std::uint64_t place) { return static_cast<std::size_t>(place & 0xffffffffu); }
-
   /// Calls f(row, column, position) for all elements of the lower triangle.
   template <class F>
   void for_each(F f) const {
     for (std::size_t b = 0; b < places_.size(); ++b) {
-      const std::size_t row = row_of(places_[b]), column = column_of(places_[b]);
+      const std::size_t row = block_row_of(places_[b]), column = block_column_of(places_[b]);
       std::size_t from = at_[b];
       for (std::int64_t r = first_row_[row]; r < first_row_[row + 1]; ++r)
         for (std::int64_t c = first_row_[column]; c < first_row_[column + 1]; ++c, ++from)
           if (c <= r) f(r, c, from);
     }
   }
-  /// Which element stands at each place of the sparse matrix. Eigen sorts the elements, so each begins with its position as its value.
-  void make_pattern() {
-    std::vector<Eigen::Triplet<double>> all;
-    for_each([&](std::int64_t r, std::int64_t c, std::size_t from) { all.emplace_back(static_cast<int>(r), static_cast<int>(c), static_cast<double>(from)); });
-    Eigen::SparseMatrix<double> positions(rows(), rows());
-    positions.setFromTriplets(all.begin(), all.end());
-    source_.resize(static_cast<std::size_t>(positions.nonZeros()));
-    for (std::size_t k = 0; k < source_.size(); ++k) source_[k] = static_cast<std::size_t>(positions.valuePtr()[k]);
-    sparse_ = positions.cast<T>();
-    factor_.analyzePattern(sparse_);
-  }
-
   std::vector<std::uint64_t> places_;
   std::vector<std::int64_t> first_row_;
-  std::vector<std::size_t> at_, source_;
+  std::vector<std::size_t> at_;
   bool is_dense_ = false;
   Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> dense_;
-  Eigen::SparseMatrix<T> sparse_;
-  Eigen::SimplicialLLT<Eigen::SparseMatrix<T>, Eigen::Lower> factor_;
+  std::optional<block_cholesky<T>> sparse_;
 };
 
 }  // namespace tenure::optim::detail
