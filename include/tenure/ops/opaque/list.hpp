@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The list of opaque operations: those that are neither a loop over elements nor a view. Each is one header of this folder, and no other place names it,
-// except attention and order, for which the backends have steps of their own.
+// except attention, convolution and order, for which the backends have steps of their own.
 // To add one, declare its record here, put it at the end of the list, and include its header in registry.hpp.
 #pragma once
 
