@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Convolution as products in the register tiles of matmul, without a matrix of windows in memory. The rows of a product are the positions of one row of the
-// image, or, if there are fewer of these, the images: so it is for the cotangent of taps, whose "images" are the channels. Its steps are the taps of one
+// image, or, if the taps are more than these, the images: so it is for the cotangent of taps, whose "images" are the channels. Its steps are the taps of one
 // row and the channels together where these lie evenly in memory, as they do with channels last and without dilation: then neighbouring rows of the left
 // factor overlap. The columns are the results.
-// Law: the result does not depend on the number of threads.
+// Law: the result of an image does not depend on the other images, nor on the number of threads.
 // Cost: 2 n i j u v c o operations. The taps are packed once for each task and panel, at most 48 KiB at a time. Images whose channels are not last are copied.
 #pragma once
 
@@ -30,7 +30,7 @@ class convolution_tasks {
     for (int a = 0; a < 4; ++a) image_[a] = o.in[0].stride[first_ + a], of_taps_[a] = o.in[1].stride[first_ + a];
     samples_ = elements_along(o.out, 0, first_);
 
-    rows_are_images_ = n_ > j_;
+    rows_are_images_ = taps_[1] > j_;
     copies_ = !rows_are_images_ && c_ > 1 && image_[3] != 1;
     if (copies_) image_[3] = 1, image_[2] = c_, image_[1] = w_ * c_, image_[0] = h_ * w_ * c_;
     const index along = taps_[1] * c_, down = options_.dilation[1] * image_[2];
