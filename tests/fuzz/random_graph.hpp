@@ -442,7 +442,7 @@ class generator {
     else if (what < 81) slice();
     else if (what < 84) pad();
     else if (what < 87) dice_.chance(0.5) ? (dice_.chance(0.5) ? concat() : join_behind()) : dice_.chance(0.5) ? put_back() : sum_of_products();
-    else if (what < 91) matmul();
+    else if (what < 91) dice_.chance(0.25) ? convolve() : matmul();
     else if (what < 94) dice_.chance(0.3) ? order() : gather();
     else if (what < 96) dice_.chance(0.5) ? scatter() : update();
     else if (what < 98) count_up();
@@ -860,6 +860,38 @@ class generator {
     const bool flipped = dice_.chance(0.3);
     const value product = flipped ? ops::matrix_product(ops::transposed(y), ops::transposed(e.x)) : ops::matrix_product(e.x, y);
     add({product, std::fmax(bound, bound_of(e) * bound_of(e) * static_cast<double>(actual_of(depth)))});
+  }
+
+  /// A convolution of images [n, h, w, c], which are a value with axes of extent 1 in addition, in any order of memory. The axes of h and w are static.
+  void convolve() {
+    const entry e = recent();
+    if (!tenure::is_floating(e.x.type()) || e.x.type() == dtype::bfloat16 || e.x.shape().rank > 4) return;
+    extents image = e.x.shape();
+    while (image.rank < 4) {
+      image.push_back(1);
+      if (dice_.chance(0.5))
+        for (int a = image.rank - 1; a > 0; --a) std::swap(image[a], image[a - 1]);
+    }
+    value x = ops::reshape_to(e.x, image);
+    std::int64_t axes = 0;
+    const int first = dice_.below(4);
+    for (int a = 0; a < 4; ++a) axes = ir::pack_axis(axes, a, (first + a) % 4);
+    if (first > 0) x = ops::permuted(x, axes);
+    ops::convolution_options o;
+    extents taps = x.shape();
+    for (int a = 0; a < 2; ++a) {
+      if (!tenure::is_static(x.shape()[1 + a])) return;
+      o.stride[a] = 1 + dice_.below(3), o.dilation[a] = 1 + dice_.below(2);
+      taps[a] = 1 + dice_.below(3);
+    }
+    taps[2] = x.shape()[3], taps[3] = 1 + dice_.below(4);
+    extents to = x.shape();
+    for (int a = 0; a < 2; ++a) to[1 + a] = ops::convolved_extent(x.shape()[1 + a], taps[a], o.stride[a], o.dilation[a]);
+    to[3] = taps[3];
+    if (elements(to) > max_elements || elements(taps) > max_elements) return;
+    value w = input_like(e.x.type(), taps);
+    if (dice_.chance(0.3)) w = ops::sliced(w, 0, taps[0] - 1, taps[0], -1);
+    add({ops::convolved(x, w, o), 0});
   }
 
   void gather() {

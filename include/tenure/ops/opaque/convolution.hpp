@@ -168,8 +168,10 @@ constexpr value pulled_taps(value y, value g) {
   const extents taps = operand_of(y, 1).shape();
   const int first = taps.rank - 4;
   for (int a = 0; a < 2; ++a) {
-    const std::int64_t count = g.shape()[first + 1 + a], reach = (count - 1) * o.stride[a] + reach_of_taps(taps[first + a], o.dilation[a]);
-    if (count > 0 && reach < x.shape()[first + 1 + a]) x = sliced(x, first + 1 + a, 0, reach, 1);
+    const std::int64_t count = g.shape()[first + 1 + a];
+    if (count == 0) return operand_of(y, 1).like(0);  // no position reads a tap
+    const std::int64_t reach = (count - 1) * o.stride[a] + reach_of_taps(taps[first + a], o.dilation[a]);
+    if (reach < x.shape()[first + 1 + a]) x = sliced(x, first + 1 + a, 0, reach, 1);
   }
   const value of_taps = convolved(with_sample_axes(x, 3, 1, 2, 0), with_sample_axes(g, 1, 2, 0, 3), {{o.dilation[0], o.dilation[1]}, {o.stride[0], o.stride[1]}});
   return with_sample_axes(of_taps, 1, 2, 0, 3);
