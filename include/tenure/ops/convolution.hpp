@@ -342,7 +342,8 @@ constexpr auto conv1d(const X& x, const W& w) { return apply<ops::convolution_al
 template <conv Options = conv(), operand_or_scalar X, class W, class B>
 constexpr auto conv1d(const X& x, const W& w, const B& b) { return apply<ops::convolution_along<1, Options, false>>(x, w, b); }
 /// The transposed convolution, torch.nn.functional.conv_transpose2d: the derivative of conv2d by its image, with the cotangent x. w is [channels, results / groups,
-/// rows, columns]. The extents are (e - 1) s - 2 p + d (k - 1) + output_padding + 1.
+/// rows, columns]; with tn::nhwc [rows, columns, results / groups, channels], the taps of that conv2d. The extents are (e - 1) s - 2 p + d (k - 1) +
+/// output_padding + 1.
 template <conv Options = conv(), operand_or_scalar X, class W>
 constexpr auto conv_transpose2d(const X& x, const W& w) { return apply<ops::convolution_along<2, Options, true>>(x, w); }
 template <conv Options = conv(), operand_or_scalar X, class W, class B>
