@@ -18,7 +18,7 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 namespace detail {
 
-/// A task is some rows of products for one panel of results, or for all panels if it copies images or windows.
+/// A task is some rows of products for one panel of results, or for all panels if it copies images.
 template <class T>
 class convolution_tasks {
  public:
@@ -38,11 +38,9 @@ class convolution_tasks {
     steps_are_channels_ = merges_ || c_ >= taps_[1];
     steps_ = merges_ ? along : steps_are_channels_ ? c_ : taps_[1];
     step_ = merges_ && c_ == 1 ? down : steps_are_channels_ ? image_[3] : down;
-    gathers_ = merges_ && !rows_are_images_ && taps_[0] > 1 && steps_ < costs::short_steps_of_convolution && steps_ * taps_[0] <= shape::depth;
 
     rows_ = rows_are_images_ ? n_ : j_;
     groups_ = rows_are_images_ ? i_ * j_ : n_ * i_;
-    takes_all_panels_ = copies_ || gathers_;
     groups_of_task_ = rows_ == 0 ? 1 : ceil_div(costs::rows_of_convolution, rows_);
     if (copies_ && i_ > 0) groups_of_task_ = ceil_div(groups_of_task_, i_) * i_;
     if (groups_of_task_ > groups_ && groups_ > 0) groups_of_task_ = groups_;
@@ -51,7 +49,7 @@ class convolution_tasks {
   constexpr index tasks() const { return samples_ * tasks_of_sample(); }
   constexpr index blocks() const { return tasks() < costs::max_blocks ? tasks() : costs::max_blocks; }
   constexpr index work() const { return samples_ * n_ * i_ * j_ * results_ * taps_[0] * taps_[1] * c_ / costs::multiplications_of_work; }
-  constexpr index workspace() const { return (gathered_elements() + image_elements() + packed_elements()) * static_cast<index>(sizeof(T)); }
+  constexpr index workspace() const { return (image_elements() + packed_elements()) * static_cast<index>(sizeof(T)); }
 
   void run_task(void* const* pointer, index number, void* memory) const {
     const index sample = number / tasks_of_sample();
@@ -61,18 +59,16 @@ class convolution_tasks {
       for (int k = 0; k < 2; ++k) at[k] += rest % o_.out.extent[a] * o_.in[k].stride[a];
     part p{static_cast<const T*>(pointer[0]) + at[0], static_cast<const T*>(pointer[1]) + at[1],
            static_cast<T*>(pointer[2]) + sample * n_ * i_ * j_ * results_, static_cast<T*>(memory)};
-    const index block = takes_all_panels_ ? number : number / panels_;
+    const index block = copies_ ? number : number / panels_;
     p.group = block * groups_of_task_;
     p.groups = groups_ - p.group < groups_of_task_ ? groups_ - p.group : groups_of_task_;
-    if (copies_) copy_images(p);
-    if (gathers_) return run_gathered(p);
-    if (!takes_all_panels_) return run_panel(p, columns_of(number % panels_));
+    if (!copies_) return run_panel(p, columns_of(number % panels_));
+    copy_images(p);
     for (index panel = 0; panel < panels_; ++panel) run_panel(p, columns_of(panel));
   }
 
  private:
   using shape = tile_shape<T>;
-  using packet = packet_of<T, max_lanes<T>>;
   static constexpr index line = 64 / static_cast<index>(sizeof(T));
 
   struct part {
@@ -82,11 +78,9 @@ class convolution_tasks {
   };
 
   constexpr index packets_wide() const { return ceil_div(results_, shape::lanes); }
-  constexpr index tasks_of_sample() const { return ceil_div(groups_, groups_of_task_) * (takes_all_panels_ ? 1 : panels_); }
-  constexpr index all_steps() const { return gathers_ ? steps_ * taps_[0] : steps_; }
-  constexpr index gathered_elements() const { return gathers_ ? ceil_div(rows_ * all_steps() + shape::lanes, line) * line : 0; }
+  constexpr index tasks_of_sample() const { return ceil_div(groups_, groups_of_task_) * (copies_ ? 1 : panels_); }
   constexpr index image_elements() const { return copies_ && i_ > 0 ? ceil_div(groups_of_task_ / i_ * image_[0], line) * line : 0; }
-  constexpr index packed_elements() const { return ceil_div((all_steps() < shape::depth ? all_steps() : shape::depth) * shape::panel_width, line) * line * (gathers_ ? panels_ : 1); }
+  constexpr index packed_elements() const { return ceil_div((steps_ < shape::depth ? steps_ : shape::depth) * shape::panel_width, line) * line; }
 
   void copy_images(part& p) const {
     operand_view view;
@@ -95,7 +89,7 @@ class convolution_tasks {
     std::int64_t from[4];
     for (int a = 0; a < 4; ++a) view.extent[a] = o_.in[0].extent[first_ + a], from[a] = o_.in[0].stride[first_ + a];
     view.extent[0] = p.groups / i_;
-    T* const to = p.memory + gathered_elements();
+    T* const to = p.memory;
     copy_strided(view, p.x + first * from[0], from, to, image_);
     p.x = to - first * image_[0];
   }
@@ -147,7 +141,7 @@ class convolution_tasks {
     const index other = merges_ ? 0 : v * (steps_are_channels_ ? of_taps_[1] : of_taps_[2]);
     if ((!merges_ || are_even) && of_taps_[3] == 1 && all.count == all.width && down * static_cast<index>(sizeof(T)) <= costs::packing_stride_bytes)
       return {taps + other + l * down, down, 1};
-    T* const packed = p.memory + gathered_elements() + image_elements();
+    T* const packed = p.memory + image_elements();
     if (merges_ && !are_even) {  // all taps of the row, because `merges_` has them as one part
       for (index tap = 0; tap < taps_[1]; ++tap) pack(c_, all.count, all.width, {taps + tap * of_taps_[1], of_taps_[2], of_taps_[3]}, packed + tap * c_ * all.width);
     } else {
@@ -156,42 +150,12 @@ class convolution_tasks {
     return {packed, all.width, 1};
   }
 
-  /// With few steps in a row of taps: the elements that a row of positions reads are collected for all taps, in the cache, and each sum is one product.
-  void run_gathered(const part& p) const {
-    T* const packed = p.memory + gathered_elements() + image_elements();
-    const index k = all_steps(), of_panel = k * shape::panel_width;
-    for (index panel = 0; panel < panels_; ++panel) {
-      const columns_of_panel all = columns_of(panel);
-      for (index u = 0; u < taps_[0]; ++u)
-        for (index v = 0; v < taps_[1]; ++v)
-          pack(c_, all.count, all.width, {p.taps + u * of_taps_[0] + v * of_taps_[1] + all.first * of_taps_[3], of_taps_[2], of_taps_[3]},
-               packed + panel * of_panel + (u * taps_[1] + v) * c_ * all.width);
-    }
-    T* const rows = p.memory;
-    for (index g = p.group; g < p.group + p.groups; ++g) {
-      const T* const x = p.x + offset_of(g);
-      for (index r = 0; r < rows_; ++r)
-        for (index u = 0; u < taps_[0]; ++u) {
-          const T* const from = x + r * row_stride() + u * options_.dilation[0] * image_[1];
-          T* const to = rows + r * k + u * steps_;
-          if (step_ == 1)  // whole packets are stored: what lies behind is written later
-            for (index l = 0; l < steps_; l += shape::lanes) packets::pstoreu(to + l, load_some<packet>(from + l, steps_ - l < shape::lanes ? steps_ - l : shape::lanes));
-          else
-            for (index l = 0; l < steps_; ++l) to[l] = from[l * step_];
-        }
-      for (index panel = 0; panel < panels_; ++panel) {
-        const columns_of_panel all = columns_of(panel);
-        product(p, all, g, {rows, k, 1}, k, {packed + panel * of_panel, all.width, 1}, sums_in_c::are);
-      }
-    }
-  }
-
   const opaque_operation& o_;
   ops::convolution_options options_;
   int first_;
   index n_ = 0, h_ = 0, w_ = 0, c_ = 0, taps_[2] = {}, i_ = 0, j_ = 0, results_ = 0, samples_ = 1;
   index image_[4] = {}, of_taps_[4] = {};  // the strides of an image, copied or not, and of the taps
-  bool rows_are_images_ = false, copies_ = false, merges_ = false, steps_are_channels_ = false, gathers_ = false, takes_all_panels_ = false;
+  bool rows_are_images_ = false, copies_ = false, merges_ = false, steps_are_channels_ = false;
   index steps_ = 0, step_ = 0, rows_ = 0, groups_ = 0, groups_of_task_ = 1, panels_ = 0;
 };
 

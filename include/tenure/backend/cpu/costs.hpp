@@ -132,9 +132,8 @@ inline constexpr std::int64_t attention_columns = 120;
 
 // ---- convolution: convolution.hpp ----
 
-/// The rows of products in a task: so many use the packed taps. With fewer steps in a row of taps the windows of a row of positions are collected in the
-/// cache, because each element of the result would be loaded and stored after a few multiplications.
-inline constexpr std::int64_t rows_of_convolution = 1024, short_steps_of_convolution = 32;
+/// The rows of products in a task: so many use the packed taps.
+inline constexpr std::int64_t rows_of_convolution = 1024;
 
 // ---- programs, loops and samples in registers: execute.hpp, control_flow.hpp ----
 
@@ -159,6 +158,11 @@ inline constexpr std::int64_t carry_of_kernel_bytes = 262144;
 inline constexpr int row_work_of_iterations = 4;
 
 // ---- packets of a kernel: fused/ ----
+
+/// The bytes of each row that a transpose computes before it goes on with the next part of all rows: one line of the cache, whose lines in the other matrix
+/// are then used as a whole, even if they lie a power of two apart and compete for the same places. 1024 x 1024 float32 take 0.8 ms with a line, 1.8 ms with
+/// two, and 3 to 7 ms row by row; 784 x 32 take 4 us instead of 14.
+inline constexpr std::int64_t strip_of_transpose_bytes = 64;
 
 /// The most packets that a pass computes at a time, each with its own accumulator, and the most instructions of such a pass: fused/interleaved.hpp.
 inline constexpr int max_ways = 4, work_of_ways = 6;

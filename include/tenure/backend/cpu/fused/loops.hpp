@@ -10,7 +10,7 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 template <class Code>
 struct loop_nest : pass_elements<Code> {
   using base = pass_elements<Code>;
-  using typename base::element_state, typename base::local_arguments, typename base::position, typename base::record, typename base::row_state;
+  using typename base::element_state, typename base::kind, typename base::local_arguments, typename base::position, typename base::record, typename base::row_state;
   using typename base::stream_indices, typename base::sums, typename base::T;
   using base::accumulated, base::adds_several_rows, base::chooses, base::columns_in_registers, base::cuts, base::end_segment, base::finish, base::finish_row;
   using base::in_group, base::k, base::lanes, base::last, base::mask_of_sums, base::row_phase, base::start_all, base::start_columns, base::store_chosen;
@@ -39,6 +39,35 @@ struct loop_nest : pass_elements<Code> {
       else return number_of(args, base::extent(D));
     }
   };
+
+  /// A part of the elements of each row.
+  template <class Range>
+  struct strip_of {
+    Range range;
+    std::int64_t first, end_of_strip;
+    template <int D>
+    TENURE_LAYER std::int64_t begin() const {
+      if constexpr (D == last) return first;
+      else return range.template begin<D>();
+    }
+    template <int D>
+    TENURE_LAYER std::int64_t end(const local_arguments& args) const {
+      if constexpr (D == last) return end_of_strip;
+      else return range.template end<D>(args);
+    }
+  };
+  template <class Range>
+  static constexpr bool is_strip = requires(Range r) { r.end_of_strip; };
+  /// Whether an access goes from row to row to the next number in memory, and along a row elsewhere: a transpose. Then a strip of all rows is computed before the
+  /// next strip, because a long row would leave the caches before the next row reads the same lines.
+  static constexpr std::int64_t strip = costs::strip_of_transpose_bytes / static_cast<std::int64_t>(sizeof(T));
+  static constexpr bool crosses = [] {
+    if (record::outer < 1 || record::inner != 1 || record::passes != 1 || base::kept_rows > 0) return false;
+    if (base::count_of(kind::reduce_row) + base::count_of(kind::reduce_columns) + base::count_of(kind::reduce_all) > 0) return false;
+    bool any = false;
+    for (int a = 0; a < record::accesses; ++a) any = any || (k.access[a].stride[record::outer - 1] == 1 && k.access[a].stride[last] != 1 && k.access[a].stride[last] != 0);
+    return any && (is_dynamic(k.extent[last]) || k.extent[last] > strip);
+  }();
 
   template <int Pass>
   static constexpr bool adds_segments =
@@ -70,6 +99,10 @@ struct loop_nest : pass_elements<Code> {
       row_state r;
       row_phase(args, p, r, total, those<part::row, 0>{});
       row_passes<0>(args, range, p, r, total);
+    } else if constexpr (crosses && D + 1 == record::outer && !is_strip<Range>) {
+      const std::int64_t n = range.template end<last>(args);
+      for (std::int64_t first = range.template begin<last>(); first < n; first += strip)
+        walk<D>(args, strip_of<Range>{range, first, n - first < strip ? n : first + strip}, p, total);
     } else {
       const std::int64_t begin = range.template begin<D>(), n = range.template end<D>(args);
       move_along<Code, D>(args, p.offset, begin, stream_indices{});
