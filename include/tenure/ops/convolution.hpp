@@ -36,6 +36,10 @@ struct conv_padding {
   constexpr conv_padding(std::int64_t a, std::int64_t b) : zeros(a, b) {}
   constexpr conv_padding(same_t) : by(rule::as_same) {}
   constexpr conv_padding(causal_t) : by(rule::as_causal) {}
+  template <std::size_t N>
+  constexpr conv_padding(const char (&)[N]) {
+    static_assert(N == 0, "tenure: conv: the padding is a number for all axes or one for each, tn::same or tn::causal; it is no string");
+  }
 };
 
 /// The order of the axes of images and taps. nchw: [n, channels, rows, columns] and [results, channels, rows, columns], as PyTorch has them. nhwc: [n, rows,
@@ -293,7 +297,8 @@ struct convolution_along {
     constexpr bool are_known = same_types && is_floating(dtype_v<T>) && rule::counts_fit && rule::are_positive && shapes::have_axes && shapes::are_static;
     constexpr bool channels_fit = channels_agree<are_known ? shapes::channels : 0, are_known ? shapes::of_taps : 0>::value;
     if constexpr (are_known) {
-      static_assert(channels_agree<shapes::channels, shapes::of_taps>::value, "tenure: conv: the channels of x are not those of w: w is [results, channels / groups, axes], of a transposed convolution [channels, results / groups, axes]");
+      static_assert(rule::channels_last || channels_agree<shapes::channels, shapes::of_taps>::value, "tenure: conv: the channels of x are not those of w: w is [results, channels / groups, axes], of a transposed convolution [channels, results / groups, axes]");
+      static_assert(!rule::channels_last || channels_agree<shapes::channels, shapes::of_taps>::value, "tenure: conv: the channels of x are not those of w: with .layout = tn::nhwc they are the last axis of x, and w is [axes, channels / groups, results], of a transposed convolution [axes, results / groups, channels]");
       static_assert(shapes::divides, "tenure: conv: the number of groups does not divide the channels of x and the results");
       static_assert(shapes::has_positions, "tenure: conv: the taps do not fit into x with its padding");
     }
@@ -325,32 +330,36 @@ struct convolution_along {
 
 }  // namespace ops
 
+namespace detail {
+/// The call of a convolution. Numbers after w, as PyTorch's functions take them, are refused, and so are options that are an argument.
+template <int Axes, auto Options, bool Transposed, bool IsOne, class X, class W, class... B>
+constexpr auto convolution_call(const X& x, const W& w, const B&... b) {
+  constexpr bool has_options = IsOne && std::is_same_v<std::remove_const_t<decltype(Options)>, conv>;
+  constexpr bool has_operands = sizeof...(B) < 2 && !((std::is_arithmetic_v<B> || std::is_same_v<B, conv>) || ...);
+  static_assert(has_options && has_operands, "tenure: conv: the options are one template argument: conv2d<tn::conv{.stride = 2, .padding = 1}>(x, w, b)");
+  if constexpr (has_options && has_operands) return apply<ops::convolution_along<Axes, Options, Transposed>>(x, w, b...);
+  else return apply<ops::mul>(x, x);
+}
+}  // namespace detail
+
 /// y[n, o, i, j] = b[o] + the sum over c, u, v of x[n, c, s i + d u - p, s j + d v - p] w[o, c, u, v]: torch.nn.functional.conv2d. x is [n, channels, rows, columns],
 /// or [channels, rows, columns] for one image; w is [results, channels / groups, rows, columns]; b, if it is given, is [results]. The number of images may be
 /// known at run time only. Element types are equal and floating; bfloat16 is computed in float32. Options: stride, padding (numbers, tn::same or tn::causal),
 /// dilation, groups, layout (tn::nchw or tn::nhwc).
 /// Cost: 2 operations for each element of the result, tap and channel of a group. There is no matrix of windows in memory. Padding, and without it images
-/// whose channels are not last, cost a copy of x; the gradient of x with a stride multiplies by the zeros between the elements of the cotangent.
-template <conv Options = conv(), operand_or_scalar X, class W>
-constexpr auto conv2d(const X& x, const W& w) { return apply<ops::convolution_along<2, Options, false>>(x, w); }
-template <conv Options = conv(), operand_or_scalar X, class W, class B>
-constexpr auto conv2d(const X& x, const W& w, const B& b) { return apply<ops::convolution_along<2, Options, false>>(x, w, b); }
+/// whose channels are not last, cost a copy of x. The gradient of x with a stride multiplies no zeros, but with a stride and a dilation it does.
+template <auto Options = conv(), auto... More, operand_or_scalar X, class W, class... B>
+constexpr auto conv2d(const X& x, const W& w, const B&... b) { return detail::convolution_call<2, Options, false, sizeof...(More) == 0>(x, w, b...); }
 /// conv2d with one axis: x is [n, channels, elements] or [channels, elements], w is [results, channels / groups, elements]. With .padding = tn::causal element i of
 /// the result reads the elements up to i.
-template <conv Options = conv(), operand_or_scalar X, class W>
-constexpr auto conv1d(const X& x, const W& w) { return apply<ops::convolution_along<1, Options, false>>(x, w); }
-template <conv Options = conv(), operand_or_scalar X, class W, class B>
-constexpr auto conv1d(const X& x, const W& w, const B& b) { return apply<ops::convolution_along<1, Options, false>>(x, w, b); }
+template <auto Options = conv(), auto... More, operand_or_scalar X, class W, class... B>
+constexpr auto conv1d(const X& x, const W& w, const B&... b) { return detail::convolution_call<1, Options, false, sizeof...(More) == 0>(x, w, b...); }
 /// The transposed convolution, torch.nn.functional.conv_transpose2d: the derivative of conv2d by its image, with the cotangent x. w is [channels, results / groups,
 /// rows, columns]. The extents are (e - 1) s - 2 p + d (k - 1) + output_padding + 1.
-template <conv Options = conv(), operand_or_scalar X, class W>
-constexpr auto conv_transpose2d(const X& x, const W& w) { return apply<ops::convolution_along<2, Options, true>>(x, w); }
-template <conv Options = conv(), operand_or_scalar X, class W, class B>
-constexpr auto conv_transpose2d(const X& x, const W& w, const B& b) { return apply<ops::convolution_along<2, Options, true>>(x, w, b); }
+template <auto Options = conv(), auto... More, operand_or_scalar X, class W, class... B>
+constexpr auto conv_transpose2d(const X& x, const W& w, const B&... b) { return detail::convolution_call<2, Options, true, sizeof...(More) == 0>(x, w, b...); }
 /// conv_transpose2d with one axis.
-template <conv Options = conv(), operand_or_scalar X, class W>
-constexpr auto conv_transpose1d(const X& x, const W& w) { return apply<ops::convolution_along<1, Options, true>>(x, w); }
-template <conv Options = conv(), operand_or_scalar X, class W, class B>
-constexpr auto conv_transpose1d(const X& x, const W& w, const B& b) { return apply<ops::convolution_along<1, Options, true>>(x, w, b); }
+template <auto Options = conv(), auto... More, operand_or_scalar X, class W, class... B>
+constexpr auto conv_transpose1d(const X& x, const W& w, const B&... b) { return detail::convolution_call<1, Options, true, sizeof...(More) == 0>(x, w, b...); }
 
 }  // namespace tenure
