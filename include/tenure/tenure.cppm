@@ -280,6 +280,7 @@ using tenure::causal;
 using tenure::conv;
 using tenure::conv1d;
 using tenure::conv2d;
+using tenure::conv3d;
 using tenure::conv_padding;
 using tenure::conv_transpose1d;
 using tenure::conv_transpose2d;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Normalisation of channels: values, gradients and Hessian-vector products of PyTorch.
+// Normalisation of channels, and convolutions of volumes: values, gradients and Hessian-vector products of PyTorch.
 #include "../catch.hpp"
 #include "data_channels.hpp"
 
+#include <tenure/ops/convolution.hpp>
 #include <tenure/ops/normalization.hpp>
 #include <tenure/ops/trigonometric.hpp>
 
@@ -32,4 +33,9 @@ TEST_CASE("batch_norm, group_norm, instance_norm: the number of images may be kn
   const auto [run_time, dy] = value_and_grad<0>(all)(y, g, b);
   CHECK(run_time.item() == Approx(known.item()));
   for (std::size_t i = 0; i < as_span(dx).size(); ++i) CHECK(as_span(dy)[i] == Approx(as_span(dx)[i]).margin(1e-12));
+}
+
+TEST_CASE("golden: conv3d") {
+  check<t_conv3d>([](auto x, auto w, auto b) { return sin(conv3d<conv{.stride = {2, 1, 2}, .padding = {1, 0, 2}, .dilation = {1, 2, 1}}>(x, w, b)); });
+  check<t_conv3d_groups>([](auto x, auto w) { return conv3d<conv{.padding = 1, .groups = 2}>(x, w); });
 }

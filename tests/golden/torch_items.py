@@ -78,6 +78,8 @@ CHANNELS = [
     ("t_group_norm_rows", "torch.sin(F.group_norm(x, 3, y, z))", [(2, 6), (6,), (6,)]),
     ("t_instance_norm", "torch.sin(F.instance_norm(x, weight=y, bias=z))", [(2, 3, 2, 3), (3,), (3,)]),
     ("t_instance_norm1d", "torch.sin(F.instance_norm(x, weight=y, bias=z, eps=0.1))", [(2, 2, 5), (2,), (2,)]),
+    ("t_conv3d", "torch.sin(F.conv3d(x, y, z, stride=(2, 1, 2), padding=(1, 0, 2), dilation=(1, 2, 1)))", [(2, 2, 4, 5, 3), (3, 2, 3, 2, 2), (3,)]),
+    ("t_conv3d_groups", "F.conv3d(x, y, padding=1, groups=2)", [(1, 4, 2, 3, 3), (4, 2, 2, 3, 2)]),
 ]
 
 
