@@ -280,6 +280,7 @@ using tenure::causal;
 using tenure::conv;
 using tenure::conv1d;
 using tenure::conv2d;
+using tenure::conv3d;
 using tenure::conv_padding;
 using tenure::conv_transpose1d;
 using tenure::conv_transpose2d;
@@ -352,12 +353,15 @@ using tenure::vdot;
 using tenure::triangle_t;
 
 // ---- Losses and normalization -------------------------------------------------------------------
+using tenure::batch_norm;
 using tenure::bce;
 using tenure::bce_with_logits;
 using tenure::class_weights;
 using tenure::cross_entropy;
+using tenure::group_norm;
 using tenure::huber;
 using tenure::ignore_index;
+using tenure::instance_norm;
 using tenure::l1;
 using tenure::label_smoothing;
 using tenure::layer_norm;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""Writes data_parts.hpp, data_reduced_loss.hpp, data_order.hpp and data_images.hpp, items that are not in the golden file, with the numbers of PyTorch: python3 torch_items.py.
+"""Writes data_parts.hpp, data_reduced_loss.hpp, data_order.hpp, data_images.hpp and data_channels.hpp, items that are not in the golden file, with the numbers of PyTorch: python3 torch_items.py.
 
 An item is an id, the expression in PyTorch, the shapes of its arguments x, y, ..., and constants. Values, gradients and Hessian-vector
 products are computed in float64, all from one seed.
@@ -12,6 +12,8 @@ from generate import HERE, header
 
 torch.manual_seed(20240611)
 L = torch.tensor([2, 0, 4, 1, 2, 3])  # labels, of which 2 is to be ignored
+M = torch.tensor([0.5, -1.0, 0.25], dtype=torch.float64)  # mean and variance of channels
+V = torch.tensor([1.5, 0.5, 2.0], dtype=torch.float64)
 W = torch.tensor([0.5, 1.0, 2.0, 0.25, 1.5], dtype=torch.float64)
 
 PARTS = [
@@ -68,6 +70,18 @@ IMAGES = [
     ("t_avg_pool1d", "F.avg_pool1d(x, 4, 2, 1)", [(3, 9)]),
 ]
 
+CHANNELS = [
+    ("t_batch_norm", "torch.sin(F.batch_norm(x, None, None, y, z, True))", [(3, 2, 4, 3), (2,), (2,)]),
+    ("t_batch_norm_rows", "torch.sin(F.batch_norm(x, None, None, y, z, True, eps=0.1))", [(5, 3), (3,), (3,)]),
+    ("t_batch_norm_given", "torch.sin(F.batch_norm(x, M, V, y, z))", [(2, 3, 2, 4), (3,), (3,)], {"M": M, "V": V}),
+    ("t_group_norm", "torch.sin(F.group_norm(x, 2, y, z))", [(2, 4, 3, 2), (4,), (4,)]),
+    ("t_group_norm_rows", "torch.sin(F.group_norm(x, 3, y, z))", [(2, 6), (6,), (6,)]),
+    ("t_instance_norm", "torch.sin(F.instance_norm(x, weight=y, bias=z))", [(2, 3, 2, 3), (3,), (3,)]),
+    ("t_instance_norm1d", "torch.sin(F.instance_norm(x, weight=y, bias=z, eps=0.1))", [(2, 2, 5), (2,), (2,)]),
+    ("t_conv3d", "torch.sin(F.conv3d(x, y, z, stride=(2, 1, 2), padding=(1, 0, 2), dilation=(1, 2, 1)))", [(2, 2, 4, 5, 3), (3, 2, 3, 2, 2), (3,)]),
+    ("t_conv3d_groups", "F.conv3d(x, y, padding=1, groups=2)", [(1, 4, 2, 3, 3), (4, 2, 2, 3, 2)]),
+]
+
 
 def data(x):
     return {"shape": list(x.shape), "data": x.detach().flatten().tolist(), **({"dtype": "int64"} if x.dtype == torch.int64 else {})}
@@ -87,6 +101,6 @@ def item(name, py, shapes, constants={}):
             "cotangent": data(cotangent), "grads": by_name(gradients), "hvp": {"v": by_name(v), "hv": by_name(products)}}
 
 
-for group, items in {"parts": PARTS, "reduced_loss": LOSSES, "order": ORDER, "images": IMAGES}.items():
+for group, items in {"parts": PARTS, "reduced_loss": LOSSES, "order": ORDER, "images": IMAGES, "channels": CHANNELS}.items():
     text = header(group, [item(*i) for i in items])
     (HERE / f"data_{group}.hpp").write_text(text.replace("generate.py: golden values of PyTorch", f"torch_items.py: values of PyTorch {torch.__version__.split('+')[0]}"))

@@ -34,8 +34,13 @@ struct conv_padding {
 
   constexpr conv_padding(std::int64_t each) : zeros(each) {}
   constexpr conv_padding(std::int64_t a, std::int64_t b) : zeros(a, b) {}
+  constexpr conv_padding(std::int64_t a, std::int64_t b, std::int64_t c) : zeros(a, b, c) {}
   constexpr conv_padding(same_t) : by(rule::as_same) {}
   constexpr conv_padding(causal_t) : by(rule::as_causal) {}
+  template <std::size_t N>
+  constexpr conv_padding(const char (&)[N]) {
+    static_assert(N == 0, "tenure: conv: the padding is a number for all axes or one for each, tn::same or tn::causal; it is no string");
+  }
 };
 
 /// The order of the axes of images and taps. nchw: [n, channels, rows, columns] and [results, channels, rows, columns], as PyTorch has them. nhwc: [n, rows,
@@ -293,7 +298,8 @@ struct convolution_along {
     constexpr bool are_known = same_types && is_floating(dtype_v<T>) && rule::counts_fit && rule::are_positive && shapes::have_axes && shapes::are_static;
     constexpr bool channels_fit = channels_agree<are_known ? shapes::channels : 0, are_known ? shapes::of_taps : 0>::value;
     if constexpr (are_known) {
-      static_assert(channels_agree<shapes::channels, shapes::of_taps>::value, "tenure: conv: the channels of x are not those of w: w is [results, channels / groups, axes], of a transposed convolution [channels, results / groups, axes]");
+      static_assert(rule::channels_last || channels_agree<shapes::channels, shapes::of_taps>::value, "tenure: conv: the channels of x are not those of w: w is [results, channels / groups, axes], of a transposed convolution [channels, results / groups, axes]");
+      static_assert(!rule::channels_last || channels_agree<shapes::channels, shapes::of_taps>::value, "tenure: conv: the channels of x are not those of w: with .layout = tn::nhwc they are the last axis of x, and w is [axes, channels / groups, results], of a transposed convolution [axes, results / groups, channels]");
       static_assert(shapes::divides, "tenure: conv: the number of groups does not divide the channels of x and the results");
       static_assert(shapes::has_positions, "tenure: conv: the taps do not fit into x with its padding");
     }
@@ -323,35 +329,115 @@ struct convolution_along {
   };
 };
 
+namespace detail {
+/// The options of the rows and columns of a volume.
+template <conv Options>
+constexpr conv options_of_images() {
+  conv o;
+  o.stride = {Options.stride.at[1], Options.stride.at[2]}, o.padding.zeros = {Options.padding.zeros.at[1], Options.padding.zeros.at[2]};
+  o.dilation = {Options.dilation.at[1], Options.dilation.at[2]}, o.groups = Options.groups;
+  return o;
+}
+}  // namespace detail
+
+/// The convolution along three axes: the sum over the taps of the first one of convolutions of images, whose number is n times its positions.
+template <conv Options>
+struct convolution_of_volumes {
+  using rule = detail::conv_rule<3, Options>;
+  using of_images = detail::conv_rule<2, detail::options_of_images<Options>()>;
+  static constexpr bool options_fit = rule::counts_fit && rule::are_positive && Options.padding.by == conv_padding::rule::given && !rule::channels_last;
+
+  template <class X, class W>
+  struct of_shapes {
+    static constexpr bool fit = X::rank == 5 && W::rank == 5 && all_static(X::value) && all_static(W::value);
+    static constexpr bool channels_agree = fit && options_fit && X::value[1] == W::value[1] * Options.groups && W::value[0] % (options_fit ? Options.groups : 1) == 0;
+    static constexpr extents value = [] {
+      extents to = X::value;
+      if (!channels_agree) return to;
+      to[1] = W::value[0];
+      for (int a = 0; a < 3; ++a)
+        to[2 + a] = convolved_extent(to[2 + a] + 2 * Options.padding.zeros.at[a], W::value[2 + a], Options.stride.at[a], Options.dilation.at[a]);
+      return to;
+    }();
+    static constexpr bool has_positions = !channels_agree || (value[2] > 0 && value[3] > 0 && value[4] > 0);
+  };
+
+  template <class X, class W, class... B>
+  static constexpr auto trace(const X& x, const W& w, const B&... bias) {
+    using T = typename X::element_type;
+    using shapes = of_shapes<typename X::shape_type, typename W::shape_type>;
+    constexpr bool same_types = std::is_same_v<T, typename W::element_type> && (std::is_same_v<T, typename B::element_type> && ...) && (std::is_same_v<T, float> || std::is_same_v<T, double>);
+    static_assert(same_types, "tenure: conv3d: x, w and the bias are all float or all double");
+    static_assert(options_fit, "tenure: conv3d: an option is one number or three, in its range, and the layout is tn::nchw");
+    static_assert(shapes::fit, "tenure: conv3d: x is [n, channels, depth, rows, columns], w is [results, channels / groups, depth, rows, columns], and all are static");
+    if constexpr (!same_types || !options_fit || !shapes::fit) {
+      return x;
+    } else {
+      constexpr bool bias_fits = ((B::shape_type::rank == 1 && B::shape_type::value[0] == shapes::value[1]) && ...);
+      static_assert(shapes::channels_agree, "tenure: conv3d: the channels of x are not those of w times the groups, or the groups do not divide the results");
+      static_assert(shapes::has_positions, "tenure: conv: the taps do not fit into x with its padding");
+      static_assert(!shapes::channels_agree || bias_fits, "tenure: conv: the bias is one number for each channel of the result");
+      if constexpr (!shapes::channels_agree || !shapes::has_positions || !bias_fits) return x;
+      else return traced<T, shape_from<shapes>>{x.graph, convolved_volume(x, w, shapes::value, value(bias)...).id};
+    }
+  }
+
+ private:
+  static constexpr value convolved_volume(value x, value w, const extents& to, value bias = {}) {
+    const std::int64_t zeros = Options.padding.zeros.at[0];
+    const extents taps = w.shape();
+    if (zeros > 0) x = padded(x, 2, zeros, x.shape()[2] + 2 * zeros, 1);
+    value sum;
+    for (std::int64_t u = 0; u < taps[2]; ++u) {
+      const value lines = moved_axis(sliced(x, 2, u * Options.dilation.at[0], to[2], Options.stride.at[0]), 2, 1);  // [n, depth, channels, rows, columns]
+      const extents s = lines.shape();
+      const value tap = reshape_to(sliced(w, 2, u, 1, 1), {4, {taps[0], taps[1], taps[3], taps[4]}});
+      const value part = of_images::convolve(reshape_to(lines, {4, {s[0] * s[1], s[2], s[3], s[4]}}), tap, u == 0 ? bias : value());
+      sum = sum.id == ir::none ? part : sum + part;
+    }
+    return moved_axis(reshape_to(sum, {5, {to[0], to[2], to[1], to[3], to[4]}}), 1, 2);
+  }
+};
+
 }  // namespace ops
+
+namespace detail {
+/// The call of a convolution. Numbers after w, as PyTorch's functions take them, are refused, and so are options that are an argument.
+template <int Axes, auto Options, bool Transposed, bool IsOne, class X, class W, class... B>
+constexpr auto convolution_call(const X& x, const W& w, const B&... b) {
+  constexpr bool has_options = IsOne && std::is_same_v<std::remove_const_t<decltype(Options)>, conv>;
+  constexpr bool has_operands = sizeof...(B) < 2 && !((std::is_arithmetic_v<B> || std::is_same_v<B, conv>) || ...);
+  static_assert(has_options && has_operands, "tenure: conv: the options are one template argument: conv2d<tn::conv{.stride = 2, .padding = 1}>(x, w, b)");
+  if constexpr (!has_options || !has_operands) return apply<ops::mul>(x, x);
+  else if constexpr (Axes == 3) return apply<ops::convolution_of_volumes<Options>>(x, w, b...);
+  else return apply<ops::convolution_along<Axes, Options, Transposed>>(x, w, b...);
+}
+}  // namespace detail
 
 /// y[n, o, i, j] = b[o] + the sum over c, u, v of x[n, c, s i + d u - p, s j + d v - p] w[o, c, u, v]: torch.nn.functional.conv2d. x is [n, channels, rows, columns],
 /// or [channels, rows, columns] for one image; w is [results, channels / groups, rows, columns]; b, if it is given, is [results]. The number of images may be
 /// known at run time only. Element types are equal and floating; bfloat16 is computed in float32. Options: stride, padding (numbers, tn::same or tn::causal),
 /// dilation, groups, layout (tn::nchw or tn::nhwc).
 /// Cost: 2 operations for each element of the result, tap and channel of a group. There is no matrix of windows in memory. Padding, and without it images
-/// whose channels are not last, cost a copy of x; the gradient of x with a stride multiplies by the zeros between the elements of the cotangent.
-template <conv Options = conv(), operand_or_scalar X, class W>
-constexpr auto conv2d(const X& x, const W& w) { return apply<ops::convolution_along<2, Options, false>>(x, w); }
-template <conv Options = conv(), operand_or_scalar X, class W, class B>
-constexpr auto conv2d(const X& x, const W& w, const B& b) { return apply<ops::convolution_along<2, Options, false>>(x, w, b); }
+/// whose channels are not last, cost a copy of x. The gradient of x with a stride multiplies no zeros, but with a stride and a dilation it does.
+template <auto Options = conv(), auto... More, operand_or_scalar X, class W, class... B>
+constexpr auto conv2d(const X& x, const W& w, const B&... b) { return detail::convolution_call<2, Options, false, sizeof...(More) == 0>(x, w, b...); }
 /// conv2d with one axis: x is [n, channels, elements] or [channels, elements], w is [results, channels / groups, elements]. With .padding = tn::causal element i of
 /// the result reads the elements up to i.
-template <conv Options = conv(), operand_or_scalar X, class W>
-constexpr auto conv1d(const X& x, const W& w) { return apply<ops::convolution_along<1, Options, false>>(x, w); }
-template <conv Options = conv(), operand_or_scalar X, class W, class B>
-constexpr auto conv1d(const X& x, const W& w, const B& b) { return apply<ops::convolution_along<1, Options, false>>(x, w, b); }
+template <auto Options = conv(), auto... More, operand_or_scalar X, class W, class... B>
+constexpr auto conv1d(const X& x, const W& w, const B&... b) { return detail::convolution_call<1, Options, false, sizeof...(More) == 0>(x, w, b...); }
 /// The transposed convolution, torch.nn.functional.conv_transpose2d: the derivative of conv2d by its image, with the cotangent x. w is [channels, results / groups,
 /// rows, columns]; with tn::nhwc [rows, columns, results / groups, channels], the taps of that conv2d. The extents are (e - 1) s - 2 p + d (k - 1) +
 /// output_padding + 1.
-template <conv Options = conv(), operand_or_scalar X, class W>
-constexpr auto conv_transpose2d(const X& x, const W& w) { return apply<ops::convolution_along<2, Options, true>>(x, w); }
-template <conv Options = conv(), operand_or_scalar X, class W, class B>
-constexpr auto conv_transpose2d(const X& x, const W& w, const B& b) { return apply<ops::convolution_along<2, Options, true>>(x, w, b); }
+template <auto Options = conv(), auto... More, operand_or_scalar X, class W, class... B>
+constexpr auto conv_transpose2d(const X& x, const W& w, const B&... b) { return detail::convolution_call<2, Options, true, sizeof...(More) == 0>(x, w, b...); }
 /// conv_transpose2d with one axis.
-template <conv Options = conv(), operand_or_scalar X, class W>
-constexpr auto conv_transpose1d(const X& x, const W& w) { return apply<ops::convolution_along<1, Options, true>>(x, w); }
-template <conv Options = conv(), operand_or_scalar X, class W, class B>
-constexpr auto conv_transpose1d(const X& x, const W& w, const B& b) { return apply<ops::convolution_along<1, Options, true>>(x, w, b); }
+template <auto Options = conv(), auto... More, operand_or_scalar X, class W, class... B>
+constexpr auto conv_transpose1d(const X& x, const W& w, const B&... b) { return detail::convolution_call<1, Options, true, sizeof...(More) == 0>(x, w, b...); }
+
+/// conv2d with three axes: torch.nn.functional.conv3d. x is [n, channels, depth, rows, columns], w is [results, channels / groups, depth, rows, columns], b, if it is given,
+/// is [results]. All extents are static, and elements are float or double. Cost: that of conv2d of n times depth images for each tap of the depth, and their sum.
+template <auto Options = conv(), auto... More, operand_or_scalar X, class W, class... B>
+constexpr auto conv3d(const X& x, const W& w, const B&... b) { return detail::convolution_call<3, Options, false, sizeof...(More) == 0>(x, w, b...); }
 
 }  // namespace tenure

@@ -109,26 +109,35 @@ struct pool_along : rounds_once {
 }  // namespace ops
 
 namespace detail {
+struct no_options {};
 /// max_pool2d<2>: a number in the place of the options is the size.
 template <class Given>
 constexpr pool pool_of(Given given) {
   if constexpr (std::is_same_v<Given, pool>) return given;
   else return {.size = static_cast<std::int64_t>(given)};
 }
+/// The call of a pool. Numbers after x, as PyTorch's functions take them, are refused.
+template <int Axes, auto Options, ops::pooling Kind, bool IsOne, class X>
+constexpr auto pool_call(const X& x) {
+  constexpr bool is_given = IsOne && !std::is_same_v<std::remove_const_t<decltype(Options)>, no_options>;
+  static_assert(is_given, "tenure: pool: the size, or all options, are one template argument: max_pool2d<2>(x), max_pool2d<tn::pool{.size = 3, .stride = 2, .padding = 1}>(x)");
+  if constexpr (is_given) return apply<ops::pool_along<Axes, pool_of(Options), Kind>>(x);
+  else return apply<ops::mul>(x, x);
+}
 }  // namespace detail
 
 /// The largest element of each window: torch.nn.functional.max_pool2d. x is [n, channels, rows, columns] or [channels, rows, columns]; with .layout = tn::nhwc channels are
 /// last. Options are a size, max_pool2d<2>(x), or max_pool2d<tn::pool{.size = 3, .stride = 2, .padding = 1}>(x). Padding is -inf. Of equal elements the first gets the
 /// gradient. A NaN is larger than every number.
-template <auto Options, operand_or_scalar X>
-constexpr auto max_pool2d(const X& x) { return apply<ops::pool_along<2, detail::pool_of(Options), ops::pooling::largest>>(x); }
+template <auto Options = detail::no_options(), auto... More, operand_or_scalar X, class... Others>
+constexpr auto max_pool2d(const X& x, const Others&...) { return detail::pool_call<2, Options, ops::pooling::largest, sizeof...(More) + sizeof...(Others) == 0>(x); }
 /// The mean of each window: torch.nn.functional.avg_pool2d. The zeros of the padding count, as there.
-template <auto Options, operand_or_scalar X>
-constexpr auto avg_pool2d(const X& x) { return apply<ops::pool_along<2, detail::pool_of(Options), ops::pooling::mean>>(x); }
+template <auto Options = detail::no_options(), auto... More, operand_or_scalar X, class... Others>
+constexpr auto avg_pool2d(const X& x, const Others&...) { return detail::pool_call<2, Options, ops::pooling::mean, sizeof...(More) + sizeof...(Others) == 0>(x); }
 /// The same along one axis: x is [n, channels, elements] or [channels, elements].
-template <auto Options, operand_or_scalar X>
-constexpr auto max_pool1d(const X& x) { return apply<ops::pool_along<1, detail::pool_of(Options), ops::pooling::largest>>(x); }
-template <auto Options, operand_or_scalar X>
-constexpr auto avg_pool1d(const X& x) { return apply<ops::pool_along<1, detail::pool_of(Options), ops::pooling::mean>>(x); }
+template <auto Options = detail::no_options(), auto... More, operand_or_scalar X, class... Others>
+constexpr auto max_pool1d(const X& x, const Others&...) { return detail::pool_call<1, Options, ops::pooling::largest, sizeof...(More) + sizeof...(Others) == 0>(x); }
+template <auto Options = detail::no_options(), auto... More, operand_or_scalar X, class... Others>
+constexpr auto avg_pool1d(const X& x, const Others&...) { return detail::pool_call<1, Options, ops::pooling::mean, sizeof...(More) + sizeof...(Others) == 0>(x); }
 
 }  // namespace tenure
