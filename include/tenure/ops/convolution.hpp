@@ -405,10 +405,10 @@ namespace detail {
 /// The call of a convolution. Numbers after w, as PyTorch's functions take them, are refused, and so are options that are an argument.
 template <int Axes, auto Options, bool Transposed, bool IsOne, class X, class W, class... B>
 constexpr auto convolution_call(const X& x, const W& w, const B&... b) {
-  constexpr bool has_options = IsOne && std::is_same_v<std::remove_const_t<decltype(Options)>, conv>;
+  constexpr bool has_options = IsOne && std::is_same_v<std::remove_cvref_t<decltype(Options)>, conv>;
   constexpr bool has_operands = sizeof...(B) < 2 && !((std::is_arithmetic_v<B> || std::is_same_v<B, conv>) || ...);
   static_assert(has_options && has_operands, "tenure: conv: the options are one template argument: conv2d<tn::conv{.stride = 2, .padding = 1}>(x, w, b)");
-  if constexpr (!has_options || !has_operands) return apply<ops::mul>(x, x);
+  if constexpr (!has_options || !has_operands) return stand_in(x);
   else if constexpr (Axes == 3) return apply<ops::convolution_of_volumes<Options>>(x, w, b...);
   else return apply<ops::convolution_along<Axes, Options, Transposed>>(x, w, b...);
 }

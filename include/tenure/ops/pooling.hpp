@@ -119,7 +119,7 @@ constexpr pool pool_of(Given given) {
 /// The call of a pool. Numbers after x, as PyTorch's functions take them, are refused.
 template <int Axes, auto Options, ops::pooling Kind, bool IsOne, class X>
 constexpr auto pool_call(const X& x) {
-  constexpr bool is_given = IsOne && !std::is_same_v<std::remove_const_t<decltype(Options)>, no_options>;
+  constexpr bool is_given = IsOne && !std::is_same_v<std::remove_cvref_t<decltype(Options)>, no_options>;
   static_assert(is_given, "tenure: pool: the size, or all options, are one template argument: max_pool2d<2>(x), max_pool2d<tn::pool{.size = 3, .stride = 2, .padding = 1}>(x)");
   if constexpr (is_given) return apply<ops::pool_along<Axes, pool_of(Options), Kind>>(x);
   else return apply<ops::mul>(x, x);
