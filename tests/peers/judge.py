@@ -167,7 +167,7 @@ def programs():
 
 
 def literal(v):
-    return "none" if math.isnan(v) else "inf" if v == math.inf else "-inf" if v == -math.inf else f"{v!r}"
+    return "none" if math.isnan(v) else "infinity" if v == math.inf else "-infinity" if v == -math.inf else f"{v!r}"
 
 
 cases, source = [], []
@@ -191,7 +191,7 @@ text = f"""#include <cstdio>
 #include <limits>
 #include <tenure/tenure.hpp>
 using namespace tenure;
-constexpr double inf = std::numeric_limits<double>::infinity(), none = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity(), none = std::numeric_limits<double>::quiet_NaN();
 using vector = tensor<double, shape<{n}>>;
 template <class X> void print(const char* what, int i, const X& x) {{
   std::printf("%s %d", what, i);
