@@ -70,7 +70,7 @@ struct three_parts : tn::ops::sample_operation<three_parts, 1, 3> {
   }
 };
 constexpr bool fits(const char* text) { return tn::ops::signature(text).fits(); }
-static_assert(fits("(n,m),(m,k),(k,l)->(n,l)") && fits("(n,m),(m,k),(k,l)->(n,p)") && !fits("(n,m),(m,k),(k,l)->(p,q)") && fits("(n)->(n),(n),(n)") && !fits("(n)->(n),(n),(n),(n)"));
+static_assert(fits("(n,m),(m,k),(k,l)->(n,l)") && fits("(n,h,w,c),(u,v,c,o)->(n,i,j,o)") && !fits("(n,h,w,c),(u,v,c,o)->(n,i,j,k)") && fits("(n)->(n),(n),(n)") && !fits("(n)->(n),(n),(n),(n)"));
 static_assert(fits("(n),(n),(n)->()") && fits("(n),(n),(n),(n)->()") && !fits("(n),(n),(n),(n),(n)->()") && fits("(a,b,c,d)->(a)") && !fits("(a,b,c,d,a)->(a)") && !fits("(n)->(n,n,n,n,n)"));
 static_assert(three_parts::takes.results() == 3 && three_parts::takes.letters() == 3 && three_parts::takes.result(2).rank == 0);
 }  // namespace
