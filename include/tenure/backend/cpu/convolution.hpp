@@ -7,8 +7,6 @@
 // Cost: 2 n i j u v c o operations. The taps are packed once for each task and panel, at most 48 KiB at a time. Images whose channels are not last are copied.
 #pragma once
 
-#include <cstring>
-
 #include <tenure/backend/cpu/matmul.hpp>
 #include <tenure/backend/cpu/step.hpp>
 #include <tenure/backend/cpu/strided.hpp>
