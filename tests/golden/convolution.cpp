@@ -3,6 +3,7 @@
 #include "data_convolution.hpp"
 #include "data_model.hpp"
 
+#include <tenure/ops/convolution.hpp>
 #include <tenure/ops/pooling.hpp>
 #include <tenure/ops/rearrangement.hpp>
 

@@ -3,6 +3,7 @@
 #include "../catch.hpp"
 #include "data_images.hpp"
 
+#include <tenure/ops/convolution.hpp>
 #include <tenure/ops/pooling.hpp>
 #include <tenure/ops/trigonometric.hpp>
 

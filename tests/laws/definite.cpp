@@ -14,6 +14,30 @@ batch<double> definite(std::int64_t samples, std::int64_t n, unsigned seed) {
     if (e / n % n == e % n) tn::as_span(a)[static_cast<std::size_t>(e)] += 1;
   return a;
 }
+
+/// The derivatives of loss(a, b) along a symmetric direction v of a and a direction w of b, of first and second order, by differences.
+template <class F>
+void check_derivatives(F loss, const real<4, 4>& a, const real<4, 4>& v, const real<4>& b, const real<4>& w) {
+  constexpr auto gradient = tn::grad<0, 1>(F{});
+  constexpr auto value_of = tn::compile(F{});
+  const auto [da, db] = gradient(a, b);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) CHECK(da(i, j) == Approx(da(j, i)).epsilon(1e-12).margin(1e-13));  // Law: the cotangent of a symmetric matrix is symmetric
+  constexpr double h = 1e-5;
+  const real<4, 4> a_up = a + h * v, a_down = a - h * v;
+  const real<4> b_up = b + h * w, b_down = b - h * w;
+  double along = 0;
+  for (int i = 0; i < 16; ++i) along += da.data()[i] * v.data()[i];
+  for (int i = 0; i < 4; ++i) along += db.data()[i] * w.data()[i];
+  CHECK(std::abs(along) > 0.01);
+  CHECK(along == Approx((value_of(a_up, b_up).item() - value_of(a_down, b_down).item()) / (2 * h)).epsilon(1e-7));
+  CHECK(along == Approx(std::get<1>(tn::jvp(loss)(a, b, v, w)).item()).epsilon(1e-12));
+  const auto [first, second] = tn::jvp(gradient)(a, b, v, w);
+  const auto [pa, pb] = gradient(a_up, b_up);
+  const auto [qa, qb] = gradient(a_down, b_down);
+  for (int i = 0; i < 16; ++i) CHECK(std::get<0>(second).data()[i] == Approx((pa.data()[i] - qa.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
+  for (int i = 0; i < 4; ++i) CHECK(std::get<1>(second).data()[i] == Approx((pb.data()[i] - qb.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
+}
 }  // namespace
 
 TEST_CASE("Law: a solve(a, b, positive_definite) = b, and cholesky_solve has the same bits, in a batch and alone") {
@@ -51,8 +75,6 @@ TEST_CASE("Law: a solve(a, b, positive_definite) = b, and cholesky_solve has the
 
 TEST_CASE("solve with positive_definite: derivatives of first and second order by differences, a symmetric cotangent, a right-hand side of 0") {
   constexpr auto loss = [](auto a, auto b) { return tn::sum(tn::sin(tn::solve(a, b, tn::positive_definite))); };
-  constexpr auto gradient = tn::grad<0, 1>(loss);
-  constexpr auto value_of = tn::compile(loss);
   const batch<double> some = definite(1, 4, 8), turned = definite(1, 4, 9);
   real<4, 4> a = tn::zeros<double>(tn::shape<4, 4>{}), v = tn::zeros<double>(tn::shape<4, 4>{});
   std::copy_n(some.data(), 16, tn::as_span(a).begin());
@@ -61,22 +83,7 @@ TEST_CASE("solve with positive_definite: derivatives of first and second order b
   for (const double size : {0.0, 1.0}) {
     CAPTURE(size);
     const real<4> b = {0.3 * size, -1.2 * size, 0.7 * size, 2 * size};
-    const auto [da, db] = gradient(a, b);
-    for (int i = 0; i < 4; ++i)
-      for (int j = 0; j < 4; ++j) CHECK(da(i, j) == Approx(da(j, i)).epsilon(1e-12).margin(1e-13));  // Law: the cotangent of a symmetric matrix is symmetric
-    constexpr double h = 1e-5;
-    const real<4, 4> a_up = a + h * v, a_down = a - h * v;
-    const real<4> b_up = b + h * w, b_down = b - h * w;
-    double along = 0;
-    for (int i = 0; i < 16; ++i) along += da.data()[i] * v.data()[i];
-    for (int i = 0; i < 4; ++i) along += db.data()[i] * w.data()[i];
-    CHECK(std::abs(along) > 0.01);
-    CHECK(along == Approx((value_of(a_up, b_up).item() - value_of(a_down, b_down).item()) / (2 * h)).epsilon(1e-7));
-    const auto [first, second] = tn::jvp(gradient)(a, b, v, w);
-    const auto [pa, pb] = gradient(a_up, b_up);
-    const auto [qa, qb] = gradient(a_down, b_down);
-    for (int i = 0; i < 16; ++i) CHECK(std::get<0>(second).data()[i] == Approx((pa.data()[i] - qa.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
-    for (int i = 0; i < 4; ++i) CHECK(std::get<1>(second).data()[i] == Approx((pb.data()[i] - qb.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
+    check_derivatives(loss, a, v, b, w);
   }
 }
 
@@ -124,30 +131,13 @@ TEST_CASE("inverse, slogdet and multivariate_normal of definite matrices: deriva
     return tn::sum(tn::sin(tn::inverse(a, tn::positive_definite))) + sign * tn::sin(size) + tn::exp(0.1 * tn::log_density::multivariate_normal(b, 0.0, a, tn::covariance))
            + tn::sum(tn::sin(tn::log_density::multivariate_normal(tn::stack<0>(b, 0.5 * b, b * b), b, a, tn::covariance)));
   };
-  constexpr auto gradient = tn::grad<0, 1>(loss);
   constexpr auto value_of = tn::compile(loss);
   const batch<double> some = definite(1, 4, 8), turned = definite(1, 4, 9);
   real<4, 4> a = tn::zeros<double>(tn::shape<4, 4>{}), v = tn::zeros<double>(tn::shape<4, 4>{});
   std::copy_n(some.data(), 16, tn::as_span(a).begin());
   std::copy_n(turned.data(), 16, tn::as_span(v).begin());  // a symmetric direction
   const real<4> b = {0.3, -1.2, 0.7, 2}, w = {1, 0.5, -2, 0.25};
-  const auto [da, db] = gradient(a, b);
-  for (int i = 0; i < 4; ++i)
-    for (int j = 0; j < 4; ++j) CHECK(da(i, j) == Approx(da(j, i)).epsilon(1e-12).margin(1e-13));
-  constexpr double h = 1e-5;
-  const real<4, 4> a_up = a + h * v, a_down = a - h * v;
-  const real<4> b_up = b + h * w, b_down = b - h * w;
-  double along = 0;
-  for (int i = 0; i < 16; ++i) along += da.data()[i] * v.data()[i];
-  for (int i = 0; i < 4; ++i) along += db.data()[i] * w.data()[i];
-  CHECK(std::abs(along) > 0.01);
-  CHECK(along == Approx((value_of(a_up, b_up).item() - value_of(a_down, b_down).item()) / (2 * h)).epsilon(1e-7));
-  CHECK(along == Approx(std::get<1>(tn::jvp(loss)(a, b, v, w)).item()).epsilon(1e-12));
-  const auto [first, second] = tn::jvp(gradient)(a, b, v, w);
-  const auto [pa, pb] = gradient(a_up, b_up);
-  const auto [qa, qb] = gradient(a_down, b_down);
-  for (int i = 0; i < 16; ++i) CHECK(std::get<0>(second).data()[i] == Approx((pa.data()[i] - qa.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
-  for (int i = 0; i < 4; ++i) CHECK(std::get<1>(second).data()[i] == Approx((pb.data()[i] - qb.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
+  check_derivatives(loss, a, v, b, w);
   // Only the lower triangle is read.
   real<4, 4> half = a.clone();
   for (int i = 0; i < 4; ++i)

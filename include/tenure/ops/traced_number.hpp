@@ -50,7 +50,7 @@ struct known_nodes<T, ops::operation_list<Op...>> {
   static constexpr known_number (*of[sizeof...(Op)])(const double*) = {&known_node<Op, T>...};
 };
 
-/// The value of a node all of whose sources are constants. A template, so that a unit that has no traced numbers does not instantiate the tables.
+/// The value of a node that depends on constants alone. It is a template: a unit without traced numbers does not instantiate the tables.
 template <class List>
 constexpr known_number known_value(const ir::builder& g, ir::node_id id) {
   const ir::node n = g[id];

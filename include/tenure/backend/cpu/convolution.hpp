@@ -131,7 +131,7 @@ class convolution_tasks {
     panel_of<T>(all.wide)(rows_, k, left, right.data, right.row_stride, to, rows_are_images_ ? i_ * j_ * results_ : results_, all.last, how);
   }
 
-  /// The taps u, v of the steps l ... l + k - 1, packed if they are not rows of whole packets that lie close together.
+  /// The taps u, v of k steps from step l on. They stay where they are if they are rows of whole packets close together; otherwise they are packed.
   matrix_ref<T> taps_of(const part& p, const columns_of_panel& all, index u, index v, index l, index k) const {
     const T* const taps = p.taps + u * of_taps_[0] + all.first * of_taps_[3];
     const bool are_even = taps_[1] == 1 || c_ == 1 || of_taps_[1] == c_ * of_taps_[2];

@@ -9,6 +9,7 @@
 #include <tenure/ops/opaque/operation.hpp>
 #include <tenure/ops/structural/assembly.hpp>
 #include <tenure/ops/structural/view.hpp>
+#include <tenure/tensor/layout.hpp>
 
 namespace TENURE_NAMESPACE::ops {
 
@@ -42,12 +43,7 @@ struct convolution : sample_operation<convolution, 2, 1, convolution_options> {
   template <class V>
   static constexpr V pull(V y, int i, V g) { return i == 0 ? pulled_image(y, g) : pulled_taps(y, g); }
   template <class V>
-  static constexpr V push(V y, const V* tangents) {
-    const bool first = tangents[0].id != ir::none, second = tangents[1].id != ir::none;
-    if (!first || !second) return with_operand(y, first ? 0 : 1, tangents[first ? 0 : 1]);
-    const V of_image = with_operand(y, 0, tangents[0]);
-    return of_image + with_operand(y, 1, tangents[1]);
-  }
+  static constexpr V push(V y, const V* tangents) { return push_of_product(y, tangents); }
   static constexpr std::int64_t flops_of_sample(const sample_sizes& s) { return 2 * s[0] * s[7] * s[8] * s[3] * s[4] * s[5] * s[6]; }
   static constexpr void verify(rule_check& c) {
     sample_operation::verify(c);
@@ -105,13 +101,7 @@ constexpr value convolution_transposed(value g, value w, const convolution_optio
 constexpr value convolution_transposed_by_remainders(value g, value w, const convolution_options& o, std::int64_t h, std::int64_t width) {
   const int first = g.shape().rank - 4;
   const std::int64_t extent[] = {h, width}, rows = (h + o.stride[0] - 1) / o.stride[0], columns = (width + o.stride[1] - 1) / o.stride[1];
-  const auto with_axis = [&](value x, int axis) {
-    extents to = x.shape();
-    to.push_back(0);
-    for (int i = to.rank - 1; i > axis; --i) to[i] = to[i - 1];
-    to[axis] = 1;
-    return reshape_to(x, to);
-  };
+  const auto with_axis = [](value x, int axis) { return reshape_to(x, tenure::detail::with_axis(x.shape(), axis, 1)); };
   const auto taps_of = [&](value x, int a, std::int64_t remainder) {
     const std::int64_t taps = w.shape()[first + a];
     return o.stride[a] == 1 ? x : sliced(x, first + a, remainder, (taps - remainder + o.stride[a] - 1) / o.stride[a], o.stride[a]);

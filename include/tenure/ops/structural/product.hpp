@@ -21,12 +21,7 @@ struct matmul : structural<ir::opcode::matmul, 2, lowering::step> {
     return i == 0 ? matrix_product(g, transposed(operand_of(y, 1))) : matrix_product(transposed(operand_of(y, 0)), g);
   }
   template <class V>
-  static constexpr V push(V y, const V* tangents) {
-    const bool first = tangents[0].id != ir::none, second = tangents[1].id != ir::none;
-    if (!first || !second) return with_operand(y, first ? 0 : 1, tangents[first ? 0 : 1]);
-    const V left = with_operand(y, 0, tangents[0]);
-    return left + with_operand(y, 1, tangents[1]);
-  }
+  static constexpr V push(V y, const V* tangents) { return push_of_product(y, tangents); }
   static constexpr value batch(const auto& b) {
     ir::builder& g = *b.graph;
     const extents left = b.sample(0), right = b.sample(1), to = b.batch_of(g.shape(b.node().shape));

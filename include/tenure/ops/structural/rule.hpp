@@ -196,6 +196,14 @@ struct structural {
     n.in[i] = t.id;
     return {*y.graph, y.graph->emit(n)};
   }
+  /// The tangent of a product: y is linear in each of its two operands.
+  template <class V>
+  static constexpr V push_of_product(V y, const V* tangents) {
+    const bool first = tangents[0].id != ir::none, second = tangents[1].id != ir::none;
+    if (!first || !second) return with_operand(y, first ? 0 : 1, tangents[first ? 0 : 1]);
+    const V left = with_operand(y, 0, tangents[0]);
+    return left + with_operand(y, 1, tangents[1]);
+  }
 };
 
 /// The base of an operation that only hands values on, or has no operands: each operand gets the cotangent of the result, and a batch has the same node.

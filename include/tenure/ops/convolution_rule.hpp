@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSL-1.0
+// The options of convolutions, and what they do to a graph: axes, padding, groups. The node convolution (opaque/convolution.hpp) has its channels last, so images
+// with channels first are read through a permuted view, and the bias is added before the result is permuted back. A convolution of each channel by itself is
+// no such node.
+#pragma once
+
+#include <tenure/ops/attention.hpp>
+#include <tenure/ops/contraction.hpp>
+#include <tenure/ops/opaque/convolution.hpp>
+#include <tenure/ops/structural/mark.hpp>
+#include <tenure/tensor/layout.hpp>
+
+namespace TENURE_NAMESPACE {
+
+/// A number for each axis of an image: 2 for all of them, or {2, 1}.
+struct per_axis {
+  std::int64_t at[3] = {};
+  int count = 0;
+
+  constexpr per_axis(std::int64_t each) : at{each, each, each}, count(1) {}
+  constexpr per_axis(std::int64_t a, std::int64_t b) : at{a, b, 0}, count(2) {}
+  constexpr per_axis(std::int64_t a, std::int64_t b, std::int64_t c) : at{a, b, c}, count(3) {}
+};
+
+/// .padding = tn::same: so many zeros that the result has the extent of x divided by the stride, rounded up; an odd one stands at the end.
+struct same_t {};
+inline constexpr same_t same{};
+
+/// The zeros around an image: so many on both sides of each axis, `same`, or `causal`, which puts all of them before the axis.
+struct conv_padding {
+  enum class rule { given, as_same, as_causal };
+
+  per_axis zeros = 0;
+  rule by = rule::given;
+
+  constexpr conv_padding(std::int64_t each) : zeros(each) {}
+  constexpr conv_padding(std::int64_t a, std::int64_t b) : zeros(a, b) {}
+  constexpr conv_padding(std::int64_t a, std::int64_t b, std::int64_t c) : zeros(a, b, c) {}
+  constexpr conv_padding(same_t) : by(rule::as_same) {}
+  constexpr conv_padding(causal_t) : by(rule::as_causal) {}
+  template <std::size_t N>
+  constexpr conv_padding(const char (&)[N]) {
+    static_assert(N == 0, "tenure: conv: the padding is a number for all axes or one for each, tn::same or tn::causal; it is no string");
+  }
+};
+
+/// The order of the axes of images and taps. nchw: [n, channels, rows, columns] and [results, channels, rows, columns], as PyTorch has them. nhwc: [n, rows,
+/// columns, channels] and [rows, columns, channels, results], as JAX and TensorFlow have them.
+enum class image_layout { nchw, nhwc };
+inline constexpr image_layout nchw = image_layout::nchw;
+inline constexpr image_layout nhwc = image_layout::nhwc;
+
+/// The options of a convolution: conv2d<tn::conv{.stride = 2, .padding = {1, 1}}>(x, w).
+struct conv {
+  per_axis stride = 1;
+  conv_padding padding = 0;
+  per_axis dilation = 1;
+  std::int64_t groups = 1;
+  per_axis output_padding = 0;  // of a transposed convolution: so many elements more at the end
+  image_layout layout = image_layout::nchw;
+};
+
+namespace ops {
+namespace detail {
+
+/// A convolution along Axes axes (1 or 2), which are made two.
+template <int Axes, conv Options>
+struct conv_rule {
+  static constexpr bool channels_last = Options.layout == image_layout::nhwc;
+  static constexpr bool counts_fit = (Options.stride.count == 1 || Options.stride.count == Axes) && (Options.dilation.count == 1 || Options.dilation.count == Axes) &&
+                                     (Options.padding.zeros.count == 1 || Options.padding.zeros.count == Axes) &&
+                                     (Options.output_padding.count == 1 || Options.output_padding.count == Axes);
+  static constexpr convolution_options options = [] {
+    convolution_options o;
+    for (int a = 0; a < Axes; ++a) o.stride[2 - Axes + a] = Options.stride.at[a], o.dilation[2 - Axes + a] = Options.dilation.at[a];
+    return o;
+  }();
+  static constexpr bool are_positive = [] {
+    bool all = Options.groups > 0;
+    for (int a = 0; a < Axes; ++a)
+      all = all && Options.stride.at[a] > 0 && Options.dilation.at[a] > 0 && Options.padding.zeros.at[a] >= 0 && Options.stride.at[a] <= convolution_options::most &&
+            Options.dilation.at[a] <= convolution_options::most && Options.output_padding.at[a] >= 0 && Options.output_padding.at[a] < Options.stride.at[a];
+    return all;
+  }();
+
+  /// The axes of an image of `rank` axes, which has none for n if it is one image.
+  static constexpr int channels(int rank) { return channels_last ? rank - 1 : rank - 1 - Axes; }
+  static constexpr int axis(int rank, int a) { return channels_last ? rank - 1 - Axes + a : rank - Axes + a; }
+  /// The axes of taps: their results and channels.
+  static constexpr int results_of_taps = channels_last ? Axes + 1 : 0, channels_of_taps = channels_last ? Axes : 1;
+  static constexpr int axis_of_taps(int a) { return channels_last ? a : 2 + a; }
+
+  struct zeros {
+    std::int64_t before[2] = {}, after[2] = {};
+  };
+  /// The zeros around axes of these extents, by their position among two axes.
+  static constexpr zeros zeros_of(const std::int64_t* elements, const std::int64_t* taps) {
+    zeros z;
+    for (int a = 2 - Axes; a < 2; ++a) {
+      const std::int64_t stride = options.stride[a], reach = reach_of_taps(taps[a], options.dilation[a]);
+      std::int64_t all = reach - 1;
+      if (Options.padding.by == conv_padding::rule::as_same) {
+        all = (ceil_of(elements[a], stride) - 1) * stride + reach - elements[a];
+        if (all < 0) all = 0;
+      }
+      switch (Options.padding.by) {
+        case conv_padding::rule::given: z.before[a] = z.after[a] = Options.padding.zeros.at[a - (2 - Axes)]; break;
+        case conv_padding::rule::as_same: z.before[a] = all / 2, z.after[a] = all - all / 2; break;
+        case conv_padding::rule::as_causal: z.before[a] = all; break;
+      }
+    }
+    return z;
+  }
+  static constexpr std::int64_t ceil_of(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+  // ---- the graph ----
+
+  /// Where the axes of an image with four axes are.
+  static constexpr int channels_at = channels_last ? 3 : 1, rows_at = channels_last ? 1 : 2;
+
+  /// An image with four axes, in the order of the caller.
+  static constexpr value image(value x) {
+    extents to = x.shape();
+    if (to.rank == Axes + 1) to = tenure::detail::with_axis(to, 0, 1);
+    if (Axes == 1) to = tenure::detail::with_axis(to, rows_at, 1);
+    return reshape_to(x, to);
+  }
+  /// [n, h, w, c], and back.
+  static constexpr value with_channels_last(value x) { return channels_last ? x : with_sample_axes(x, 0, 2, 3, 1); }
+  static constexpr value as_called(value y) { return channels_last ? y : with_sample_axes(y, 0, 3, 1, 2); }
+  /// Taps [u, v, c, o].
+  static constexpr value taps(value w) {
+    if (Axes == 1) w = reshape_to(w, tenure::detail::with_axis(w.shape(), axis_of_taps(0), 1));
+    return channels_last ? w : with_sample_axes(w, 2, 3, 1, 0);
+  }
+  /// The image as the caller has it.
+  static constexpr value result(value y, int rank) {
+    extents to;
+    for (int i = rank == Axes + 1 ? 1 : 0; i < 4; ++i)
+      if (Axes == 2 || i != rows_at) to.push_back(y.shape()[i]);
+    return reshape_to(y, to);
+  }
+  /// The last axis as `groups` groups, and these as a batch before all axes.
+  static constexpr value in_groups(value x) {
+    extents to = x.shape();
+    to[3] = Options.groups;
+    to.push_back(x.shape()[3] / Options.groups);
+    return moved_axis(reshape_to(x, to), 3, 0);
+  }
+  static constexpr value out_of_groups(value y) {
+    y = moved_axis(y, 0, 3);
+    extents to = y.shape();
+    to[3] *= to[4];
+    --to.rank;
+    return reshape_to(y, to);
+  }
+  /// x, whose rows are axis `rows`, between zeros.
+  static constexpr value with_zeros(value x, value w, int rows) {
+    const zeros z = zeros_of(&x.shape().extent[rows], &w.shape().extent[0]);
+    for (int a = 0; a < 2; ++a) {
+      const std::int64_t elements = x.shape()[rows + a];
+      if (z.before[a] + z.after[a] > 0) x = padded(x, rows + a, z.before[a], elements + z.before[a] + z.after[a], 1);
+    }
+    return x;
+  }
+  static constexpr value with_bias(value y, value bias, int channels) {
+    return bias.id == ir::none ? y : y + broadcast_along(bias, y.node().shape, ir::pack_axis(0, 0, channels));
+  }
+  /// One channel in each group: a sum over the taps of slices of x, in the order of the caller. It becomes one loop.
+  static constexpr value by_channels(value x, value w) {
+    x = with_zeros(x, w, rows_at);
+    const extents image = x.shape(), of_taps = w.shape();
+    const std::int64_t multiple = of_taps[3] / Options.groups;
+    const int rows = rows_at + (rows_at > channels_at);  // behind a new axis after the channels: the results of each
+    extents to;
+    std::int64_t along_x = 0;
+    for (int i = 0; i < 4; ++i) {
+      const int a = i - rows_at;
+      along_x = ir::pack_axis(along_x, i, to.rank);
+      to.push_back(a == 0 || a == 1 ? convolved_extent(image[i], of_taps[a], options.stride[a], options.dilation[a]) : image[i]);
+      if (i == channels_at) to.push_back(multiple);
+    }
+    const std::int16_t shape = x.graph->intern(to);
+    const std::int64_t along_w = ir::pack_axis(ir::pack_axis(0, 0, channels_at), 1, channels_at + 1);
+    value sum;
+    for (std::int64_t u = 0; u < of_taps[0]; ++u)
+      for (std::int64_t v = 0; v < of_taps[1]; ++v) {
+        const value lines = sliced(x, rows_at, u * options.dilation[0], to[rows], options.stride[0]);
+        const value part = sliced(lines, rows_at + 1, v * options.dilation[1], to[rows + 1], options.stride[1]);
+        const value tap = reshape_to(sliced(sliced(w, 0, u, 1, 1), 1, v, 1, 1), {2, {Options.groups, multiple}});
+        const value term = broadcast_along(part, shape, along_x) * broadcast_along(tap, shape, along_w);
+        sum = sum.id == ir::none ? term : sum + term;
+      }
+    extents merged;
+    for (int i = 0; i < 5; ++i)
+      if (i == channels_at) merged.push_back(to[i] * multiple);
+      else if (i != channels_at + 1) merged.push_back(to[i]);
+    return reshape_to(sum, merged);
+  }
+  static constexpr bool goes_by_channels(const extents& taps) { return Options.groups > 1 && taps[2] == 1 && taps[0] * taps[1] > 0 && taps[0] * taps[1] <= most_taps_by_channels; }
+  static constexpr std::int64_t most_taps_by_channels = 49;
+
+  static constexpr value convolve(value x, value w, value bias) {
+    x = image(x), w = taps(w);
+    if (goes_by_channels(w.shape())) return with_bias(by_channels(x, w), bias, channels_at);
+    x = with_zeros(with_channels_last(x), w, 1);
+    const value y = Options.groups == 1 ? convolved(x, w, options) : out_of_groups(convolved(in_groups(x), in_groups(w), options));
+    return as_called(with_bias(y, bias, 3));
+  }
+  static constexpr value convolve_transposed(value x, value w, value bias) {
+    x = with_channels_last(image(x)), w = taps(w);
+    std::int64_t all[2] = {1, 1};
+    for (int a = 0; a < 2; ++a) all[a] = extent_of_transposed(x.shape()[1 + a], w.shape()[a], a);
+    value y = Options.groups == 1 ? convolution_transposed(x, w, options, all[0], all[1])
+                                  : out_of_groups(convolution_transposed(in_groups(x), in_groups(w), options, all[0], all[1]));
+    for (int a = 2 - Axes; a < 2; ++a)
+      if (const std::int64_t zeros = Options.padding.zeros.at[a - (2 - Axes)]; zeros > 0) y = sliced(y, 1 + a, zeros, all[a] - 2 * zeros, 1);
+    return as_called(with_bias(y, bias, 3));
+  }
+  /// With the elements that the padding removes.
+  static constexpr std::int64_t extent_of_transposed(std::int64_t elements, std::int64_t taps, int a) {
+    return (elements - 1) * options.stride[a] + reach_of_taps(taps, options.dilation[a]) + (a < 2 - Axes ? 0 : Options.output_padding.at[a - (2 - Axes)]);
+  }
+};
+
+}  // namespace detail
+}  // namespace ops
+
+}  // namespace tenure
