@@ -18,7 +18,7 @@ template <class T>
 constexpr backend::product_choice choice(number m, number n, number k, factors f = factors::as_they_are, number whole = 0) {
   const backend::matrix_ref<T> a = f == factors::left_transposed ? backend::matrix_ref<T>{nullptr, 1, m} : backend::matrix_ref<T>{nullptr, k, 1};
   const backend::matrix_ref<T> b = f == factors::right_transposed ? backend::matrix_ref<T>{nullptr, 1, k} : backend::matrix_ref<T>{nullptr, n, 1};
-  return backend::choose(m, n, k, a, b, n, whole);
+  return backend::choose<T>(m, n, k, a, b, n, whole);
 }
 template <class T>
 constexpr number lanes = backend::detail::max_lanes<T>;

@@ -47,6 +47,12 @@ namespace {
 namespace backend = tenure::cpu_backend;
 using extent = std::int64_t;
 
+/// A product whose factors have elements of the type of the sums.
+template <class T>
+void product(extent m, extent n, extent k, backend::matrix_ref<T> a, backend::matrix_ref<T> b, T* c, extent ldc, bool accumulate, void* workspace, extent whole = 0) {
+  backend::matmul<T>(m, n, k, a, b, c, ldc, accumulate, workspace, whole);
+}
+
 constexpr extent extents[] = {0, 1, 2, 3, 5, 8, 16, 17, 33, 64, 100};
 
 template <class T>
@@ -146,7 +152,7 @@ difference agrees(extent m, extent n, extent k, const matrix<T>& a, const matrix
   std::vector<unsigned char> workspace(bytes + 2 * guard + 1, canary);
 
   const long count = allocations;
-  backend::matmul<T>(m, n, k, a, b, c.data() + guard, ldc, accumulate, workspace.data() + guard + 1);
+  product<T>(m, n, k, a, b, c.data() + guard, ldc, accumulate, workspace.data() + guard + 1);
   if (allocations != count) return difference_of(allocations - count, " allocations");
 
   for (std::size_t i = 0; i <= guard; ++i)
@@ -231,12 +237,12 @@ TEMPLATE_TEST_CASE("matmul of what the caches do not hold has the bits of its pa
       T* const c = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64) % 64 / sizeof(T) + offset;
       const T before = c[-1 + (offset == 0)], after = c[m * n];
       std::vector<unsigned char> workspace(static_cast<std::size_t>(backend::matmul_workspace<T>(m, n, k)));
-      backend::matmul<T>(m, n, k, a, b, c, n, false, workspace.data());
+      product<T>(m, n, k, a, b, c, n, false, workspace.data());
       CAPTURE(extra, offset);
       if (offset > 0) CHECK(c[-1] == before);
       CHECK(c[m * n] == after);
       for (const extent i : {extent{0}, extent{31}, m - 2}) {  // two rows, because one is a GEMV
-        backend::matmul<T>(2, n, k, {a.memory.data() + i * k, k, 1}, b, row.data(), n, false, workspace.data());
+        product<T>(2, n, k, {a.memory.data() + i * k, k, 1}, b, row.data(), n, false, workspace.data());
         CHECK(same(c + i * n, row.data(), 2 * n));
       }
     }
@@ -249,8 +255,8 @@ TEMPLATE_TEST_CASE("matmul of what the caches do not hold has the bits of its pa
     for (const bool accumulate : {false, true}) {
       for (T& x : c) x = T(0.25);
       for (T& x : part) x = T(0.25);
-      backend::matmul<T>(m, n, k, a, b, c.data(), n, accumulate, workspace.data());
-      backend::matmul<T>(5, n, k, {a.memory.data() + 333, 1, m}, b, part.data(), n, accumulate, workspace.data());
+      product<T>(m, n, k, a, b, c.data(), n, accumulate, workspace.data());
+      product<T>(5, n, k, {a.memory.data() + 333, 1, m}, b, part.data(), n, accumulate, workspace.data());
       CAPTURE(n, accumulate);
       CHECK(same(c.data() + 333 * n, part.data(), 5 * n));
       const long double first = [&] {
@@ -291,8 +297,8 @@ TEMPLATE_TEST_CASE("a product of a vector and a matrix that the near caches do n
     const matrix<T> x = make<T>(n, d, layout::rows, state), w = make<T>(d, 1, layout::rows, state);
     CAPTURE(n, d);
     std::vector<T> whole(static_cast<std::size_t>(n)), parts = whole;
-    backend::matmul<T>(n, 1, d, x, w, whole.data(), 1, false, nullptr);
-    for (extent i = 0; i < n; i += 501) backend::matmul<T>(n - i < 501 ? n - i : 501, 1, d, {x.memory.data() + i * d, d, 1}, w, parts.data() + i, 1, false, nullptr);
+    product<T>(n, 1, d, x, w, whole.data(), 1, false, nullptr);
+    for (extent i = 0; i < n; i += 501) product<T>(n - i < 501 ? n - i : 501, 1, d, {x.memory.data() + i * d, d, 1}, w, parts.data() + i, 1, false, nullptr);
     CHECK(same(parts, whole));
   }
 }
@@ -306,12 +312,12 @@ TEMPLATE_TEST_CASE("a product of a vector and a matrix has the bits of its parts
       for (const extent part : {32, 64}) {
         const matrix<T> x = make<T>(1, k, layout::rows, state), b = make<T>(k, n, layout::rows, state);
         std::vector<T> row(static_cast<std::size_t>(n)), parts = row, column = row, column_parts = row;
-        backend::matmul<T>(1, n, k, x, b, row.data(), n, false, nullptr);
-        backend::matmul<T>(n, 1, k, {b.memory.data(), 1, n}, {x.memory.data(), 1, 1}, column.data(), 1, false, nullptr);
+        product<T>(1, n, k, x, b, row.data(), n, false, nullptr);
+        product<T>(n, 1, k, {b.memory.data(), 1, n}, {x.memory.data(), 1, 1}, column.data(), 1, false, nullptr);
         for (extent j = 0; j < n; j += part) {
           const extent columns = n - j < 2 * part ? n - j : part;
-          backend::matmul<T>(1, columns, k, x, {b.memory.data() + j, n, 1}, parts.data() + j, n, false, nullptr, n * k);
-          backend::matmul<T>(columns, 1, k, {b.memory.data() + j, 1, n}, {x.memory.data(), 1, 1}, column_parts.data() + j, 1, false, nullptr, n * k);
+          product<T>(1, columns, k, x, {b.memory.data() + j, n, 1}, parts.data() + j, n, false, nullptr, n * k);
+          product<T>(columns, 1, k, {b.memory.data() + j, 1, n}, {x.memory.data(), 1, 1}, column_parts.data() + j, 1, false, nullptr, n * k);
           if (columns > part) break;
         }
         CAPTURE(n, k, part);
@@ -334,7 +340,7 @@ TEMPLATE_TEST_CASE("a product with a long inner axis adds up parts", "[matmul]",
         for (T& x : b.memory) x = 1 + std::fabs(x) / 4;
         std::vector<T> c(static_cast<std::size_t>(s.m * s.n));
         std::vector<unsigned char> workspace(static_cast<std::size_t>(backend::matmul_workspace<T>(s.m, s.n, s.k)));
-        backend::matmul<T>(s.m, s.n, s.k, a, b, c.data(), s.n, false, workspace.data());
+        product<T>(s.m, s.n, s.k, a, b, c.data(), s.n, false, workspace.data());
         INFO(s.m << " x " << s.k << " x " << s.n << ", layouts " << static_cast<int>(left) << " and " << static_cast<int>(right));
         for (const extent i : {extent{0}, s.m - 1})
           for (const extent j : {extent{0}, s.n - 1}) {
@@ -355,11 +361,11 @@ TEMPLATE_TEST_CASE("matmul gives the same bits when a caller splits the rows", "
     const auto b = make<T>(k, n, right, state);
     std::vector<unsigned char> workspace(static_cast<std::size_t>(backend::matmul_workspace<T>(m, n, k)));
     std::vector<T> whole(static_cast<std::size_t>(m * n)), parts = whole;
-    backend::matmul<T>(m, n, k, a, b, whole.data(), n, false, workspace.data());
+    product<T>(m, n, k, a, b, whole.data(), n, false, workspace.data());
     for (extent i = 0, by = 2; i < m; i += by, by = by % 47 + 5) {
       const extent rows = m - i < by ? m - i : by;
       if (rows == 1) by = m - i;  // one row alone takes the vector path, whose sums may be ordered differently
-      backend::matmul<T>(rows, n, k, {a.memory.data() + i * k, k, 1}, b, parts.data() + i * n, n, false, workspace.data(), m);
+      product<T>(rows, n, k, {a.memory.data() + i * k, k, 1}, b, parts.data() + i * n, n, false, workspace.data(), m);
     }
     const extent last = (m - 1) * n;
     CHECK(first_difference(parts.data(), whole.data(), last));
@@ -377,13 +383,13 @@ TEMPLATE_TEST_CASE("a product of few rows agrees with the definition, and an ele
         for (bool accumulate : {false, true}) check<T>(m, columns, k, layout::padded_rows, layout::columns, 1, accumulate);
   for (extent k : {256, 307, 1100}) {
     const auto a = make<T>(most, k, layout::rows, state), b = make<T>(k, n, layout::columns, state);
-    REQUIRE(backend::choose<T>(most, n, k, a, b, n).kernel == backend::product_kernel::few_rows);
+    REQUIRE(backend::choose<T, T, T>(most, n, k, a, b, n).kernel == backend::product_kernel::few_rows);
     std::vector<T> whole(static_cast<std::size_t>(most * n)), part = whole;
-    backend::matmul<T>(most, n, k, a, b, whole.data(), n, false, nullptr);
+    product<T>(most, n, k, a, b, whole.data(), n, false, nullptr);
     for (extent m = 2; m < most; m = m * 2 + 1) {
-      backend::matmul<T>(m, n, k, a, b, part.data(), n, false, nullptr);
+      product<T>(m, n, k, a, b, part.data(), n, false, nullptr);
       CHECK(first_difference(part.data(), whole.data(), m * n));
-      backend::matmul<T>(m, 2, k, a, {b.memory.data() + 5 * k, 1, k}, part.data(), n, false, nullptr);  // two of the columns
+      product<T>(m, 2, k, a, {b.memory.data() + 5 * k, 1, k}, part.data(), n, false, nullptr);  // two of the columns
       CHECK(first_difference(part.data(), whole.data() + 5, 2));
     }
   }
@@ -410,7 +416,7 @@ TEMPLATE_TEST_CASE("matmul_each has the bits of as many calls of matmul, and rea
             for (T& x : all) x = T(-12345);
             backend::matmul_each<T>(count, m, n, k, left, m * k, right, step, all.data(), workspace.data());
             for (extent i = 0; i < count; ++i)
-              backend::matmul<T>(m, n, k, {left.data + i * m * k, k, 1}, {right.data + i * step, right.row_stride, right.col_stride},
+              product<T>(m, n, k, {left.data + i * m * k, k, 1}, {right.data + i * step, right.row_stride, right.col_stride},
                                  each.data() + i * m * n, n, false, workspace.data());
             INFO(m << " x " << k << " and " << k << " x " << n << ", " << (has_rows ? "rows" : "columns") << ", step " << step);
             if (const auto found = first_difference(all.data(), each.data(), count * m * n); !found) CHECK(found);

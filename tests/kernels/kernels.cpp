@@ -50,6 +50,7 @@ TEST_CASE("elements of bfloat16: loads, roundings and stores, in packets and in 
   check(f, some<bfloat16, 17, 59>(), some<bfloat16, 17, 59>());
   const auto over_rows = [](auto a, auto b) { return std::tuple{sum(a), sum(a, tn::axis<0>), softmax(a, tn::axis<1>), amax(a, tn::axis<1>), matmul(a, transpose(b)), sort(a)}; };
   check(over_rows, some<bfloat16, 9, 70>(), some<bfloat16, 9, 70>());
+  check([](auto a, auto b) { return matmul(tn::cast<float>(a), permute<0, 2, 1>(b)); }, some<bfloat16, 2, 40, 70>(), some<float, 2, 33, 70>());
 }
 
 TEST_CASE("order: equal elements, NaN, rows in any layout, the first few and all") {

@@ -121,6 +121,15 @@ constexpr void visit_floating(dtype d, F&& f) {
     visit_floating<At + 1>(d, f);
   }
 }
+/// The same for the types that kernels load into lanes T: T itself and narrower ones.
+template <class T, int At = 0, class F>
+constexpr void visit_stored(dtype d, F&& f) {
+  if constexpr (At < detail::element_types::count) {
+    if constexpr (std::is_same_v<number::lane_t<detail::element_types::at<At>>, T>)
+      if (static_cast<int>(d) == At) return static_cast<void>(f(element_tag<detail::element_types::at<At>>{}));
+    visit_stored<T, At + 1>(d, f);
+  }
+}
 /// The same as visit_dtype for a type in which kernels compute: code is compiled for no narrow type.
 constexpr decltype(auto) visit_computed(dtype d, auto&& f) {
   return visit_dtype(d, [&]<class T>(element_tag<T>) -> decltype(auto) { return f(element_tag<number::lane_t<T>>{}); });

@@ -52,6 +52,11 @@ inline constexpr std::int64_t added_product_bytes = 1 << 16;
 /// The most kernels that a product of arguments may move past, to the place directly before the kernel that reads it.
 inline constexpr int passed_by_product = 4;
 
+// ---- factors of a narrow type: narrow_factors.hpp ----
+
+/// A product of at most so many multiplications reads factors of a narrow type as lanes, which a kernel writes before it: it may be code in registers.
+inline constexpr std::int64_t product_of_lanes = 4096;
+
 // ---- values that a kernel computes again: recompute.hpp ----
 
 /// So many operations may replace one read. A read from the second-level cache takes about as long as 16 additions.

@@ -224,7 +224,7 @@ class row_grouper {
       const symbolic_size &from_row_to_row = p_.strides[read.strides][1 - factor], &in_row = p_.strides[read.strides][factor];
       const buffer& of_rows = p_.buffers[read.buffer];
       const auto is_one = [](const symbolic_size& n) { return n == symbolic_size{1}; };
-      if (of_rows.type != node.type || !(of_rows.elements == rows * from_row_to_row)) continue;
+      if (of_rows.type != node.type || p_.buffers[other].type != node.type || !(of_rows.elements == rows * from_row_to_row)) continue;
       if (!is_one(in_row) && !is_one(from_row_to_row)) continue;
       found = product_over_rows{factor, of_rows.where != buffer::place::workspace || of_rows.is_passed_on, other == buffer_of(p_.steps[s - 1], 0), read.buffer, 0,
                                 from_row_to_row, symbolic_size_of(sums[1 - factor])};

@@ -10,6 +10,7 @@
 #include <tenure/passes/legalize.hpp>
 #include <tenure/passes/loops/all.hpp>
 #include <tenure/passes/memory.hpp>
+#include <tenure/passes/narrow_factors.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/scalarize.hpp>
 #include <tenure/passes/widen.hpp>
@@ -196,7 +197,10 @@ struct program {
     }
     static constexpr ir::builder run() {
       const ir::builder unique = passes::cse(joined.view());
-      return passes::materialize(unique.view());
+      if (!passes::needs_narrow_factors(unique.view())) return passes::materialize(unique.view());
+      const ir::builder narrow = passes::narrow_factors(unique.view());
+      const ir::builder live = passes::dead_code(narrow.view());
+      return passes::materialize(live.view());
     }
   };
   struct recomputation {

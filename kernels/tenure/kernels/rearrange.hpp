@@ -61,15 +61,16 @@ struct write_number {
   TENURE_KERNEL_INLINE void operator()(std::int64_t) const { *to = number; }
 };
 
-template <class T>
+/// Copies an element, and converts it if the types differ.
+template <class T, class From = T>
 struct copy_element {
   walk<2> space;  // from, to
-  const T* from;
+  const From* from;
   T* to;
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
     const auto at = space.at(i);
-    to[at.of[1]] = from[at.of[0]];
+    to[at.of[1]] = static_cast<T>(from[at.of[0]]);
   }
 };
 

@@ -28,6 +28,7 @@ enum class product_kernel : std::uint8_t {
   few_rows,        // dot products of rows of A with columns of B
   tall,            // in blocks of few steps, because A is transposed and large
   blocked,         // in blocks for the caches
+  pairs,           // the same for two matrices of bfloat16, by pairs of steps
 };
 
 /// A set of kernels, a bit each. Code for one of them may be compiled without the others: all kernels together take g++ two seconds, and a program of
@@ -53,43 +54,42 @@ constexpr index max_loops(index m, index n) { return is_vector(m, n) ? costs::sc
 
 /// Whether one packet holds a row of C, and few tiles read B.
 template <class T>
-constexpr bool is_narrow(index m, index n, const matrix_ref<T>& b) {
+constexpr bool is_narrow(index m, index n, index b_col_stride) {
   const bool is_one_packet = n == max_lanes<T> || (n < max_lanes<T> && math::has_masked_memory<packet_of<T, max_lanes<T>>>);
-  return m > 1 && n > 1 && is_one_packet && m <= costs::tiles_of_narrow * tile_shape<T>::rows && b.col_stride == 1;
+  return m > 1 && n > 1 && is_one_packet && m <= costs::tiles_of_narrow * tile_shape<T>::rows && b_col_stride == 1;
 }
 
 constexpr bool is_narrow_result(index n, index k) { return n < costs::narrow_result && k >= costs::steps_of_narrow_result; }
-/// A row of n elements times a matrix whose rows are contiguous. `whole` has the elements of the matrix, or of the matrix of which it is a part.
+/// A row of n elements times a matrix whose rows are contiguous and whose elements have `size` bytes. `whole` has the elements of the matrix, or of the
+/// matrix of which it is a part.
 template <class T>
-constexpr product_kernel choose_by_rows(index n, index k, index whole) {
-  constexpr index size = sizeof(T), lanes = max_lanes<T>;
+constexpr product_kernel choose_by_rows(index n, index k, index whole, index size) {
+  constexpr index lanes = max_lanes<T>;
   const bool is_large = whole * size > (n * size <= costs::short_row_bytes ? costs::matrix_of_short_rows_bytes : costs::matrix_of_long_rows_bytes);
   const bool is_narrow = is_narrow_result(n, k);
   if (n > lanes && is_large && !(is_narrow && n <= 4 * lanes)) return product_kernel::rows;
   return is_narrow ? product_kernel::narrow_columns : product_kernel::columns;
 }
 /// A vector of k elements times a matrix whose columns are contiguous.
-template <class T>
-constexpr product_kernel choose_dots(index k, index whole) {
-  constexpr index size = sizeof(T);
+constexpr product_kernel choose_dots(index k, index whole, index size) {
   const bool one_by_one = whole * size > costs::one_by_one_bytes && k * size >= costs::one_by_one_min_row_bytes && k * size < costs::one_by_one_end_row_bytes;
   return one_by_one ? product_kernel::dots_one_by_one : product_kernel::dots;
 }
 
 /// A product with a single row or column.
-template <class T>
-constexpr product_choice choose_of_vector(index m, index n, index k, const matrix_ref<T>& a, const matrix_ref<T>& b, index ldc, index whole) {
-  if (m == 1 && n > 1 && b.col_stride == 1) return {choose_by_rows<T>(n, k, whole)};
-  if (n == 1 && m > 1 && a.row_stride == 1 && ldc == 1) return {choose_by_rows<T>(m, k, whole), true};
-  if (m == 1 && b.row_stride == 1) return {choose_dots<T>(a.col_stride != 1 && k > costs::copied_vector ? costs::copied_vector : k, whole)};
-  if (n == 1 && a.col_stride == 1) return {choose_dots<T>(b.row_stride != 1 && k > costs::copied_vector ? costs::copied_vector : k, whole), true};
+template <class T, class A, class B>
+constexpr product_choice choose_of_vector(index m, index n, index k, const matrix_ref<A>& a, const matrix_ref<B>& b, index ldc, index whole) {
+  if (m == 1 && n > 1 && b.col_stride == 1) return {choose_by_rows<T>(n, k, whole, sizeof(B))};
+  if (n == 1 && m > 1 && a.row_stride == 1 && ldc == 1) return {choose_by_rows<T>(m, k, whole, sizeof(A)), true};
+  if (m == 1 && b.row_stride == 1) return {choose_dots(a.col_stride != 1 && k > costs::copied_vector ? costs::copied_vector : k, whole, sizeof(B))};
+  if (n == 1 && a.col_stride == 1) return {choose_dots(b.row_stride != 1 && k > costs::copied_vector ? costs::copied_vector : k, whole, sizeof(A)), true};
   return {product_kernel::loops};
 }
 
-/// Whether the panels of B are packed even if they are whole and contiguous.
-template <class T>
-constexpr bool is_worth_packing(index m, const matrix_ref<T>& b) {
-  return m >= costs::packing_rows && b.row_stride * static_cast<index>(sizeof(T)) >= costs::packing_stride_bytes;
+/// Whether the panels of B are packed even if they are whole and contiguous. A packed panel has lanes T, so elements of another type are widened once.
+template <class T, class B = T>
+constexpr bool is_worth_packing(index m, const matrix_ref<B>& b) {
+  return !std::is_same_v<T, B> || (m >= costs::packing_rows && b.row_stride * static_cast<index>(sizeof(T)) >= costs::packing_stride_bytes);
 }
 /// Whether C is stored past the caches, if it begins at a cache line: it is larger than the caches, and has few steps k. 1000 x 10000 with k = 16 in
 /// double takes 0.7 of the time.
@@ -115,19 +115,20 @@ constexpr product_pieces pieces_of_product(index m, index n, index element_size,
 
 /// The kernel of a product whose C has `ldc` elements from row to row. For a part of a product `whole` is the size of the whole matrix, if the other factor is
 /// a vector, and else the rows of the whole product.
-template <class T>
-constexpr product_choice choose(std::int64_t m, std::int64_t n, std::int64_t k, const matrix_ref<T>& a, const matrix_ref<T>& b, std::int64_t ldc, std::int64_t whole = 0) {
+template <class T, class A = T, class B = T>
+constexpr product_choice choose(std::int64_t m, std::int64_t n, std::int64_t k, const matrix_ref<A>& a, const matrix_ref<B>& b, std::int64_t ldc, std::int64_t whole = 0) {
   using namespace detail;
   if (m <= 0 || n <= 0) return {product_kernel::none};
   if (!has_packets<T>) return {product_kernel::loops};
-  if (is_narrow(m, n, b) && k > 0) return {product_kernel::narrow};
+  if (is_narrow<T>(m, n, b.col_stride) && k > 0) return {product_kernel::narrow};
   if (m * n * k <= max_loops(m, n)) return {product_kernel::loops};
-  if (is_vector(m, n)) return choose_of_vector(m, n, k, a, b, ldc, whole > 0 ? whole : m * n * k);
+  if (is_vector(m, n)) return choose_of_vector<T>(m, n, k, a, b, ldc, whole > 0 ? whole : m * n * k);
   const index rows = whole > 0 ? whole : m;
   const bool is_few_rows = rows <= costs::few_rows && rows * max_lanes<T> <= costs::rows_in_packets_of_k * k && a.col_stride == 1 && b.row_stride == 1;
   if (is_few_rows) return {product_kernel::few_rows};
-  constexpr index size = sizeof(T);
-  const bool is_tall = a.row_stride == 1 && a.col_stride * size >= costs::tall_row_bytes && m * k * size >= costs::tall_matrix_bytes && n * size <= costs::tall_result_row_bytes;
+  if (multiplies_pairs && std::is_same_v<A, bfloat16> && std::is_same_v<B, bfloat16>) return {product_kernel::pairs};
+  constexpr index size = sizeof(T), of_a = sizeof(A);
+  const bool is_tall = a.row_stride == 1 && a.col_stride * of_a >= costs::tall_row_bytes && m * k * of_a >= costs::tall_matrix_bytes && n * size <= costs::tall_result_row_bytes;
   return {is_tall ? product_kernel::tall : product_kernel::blocked};
 }
 

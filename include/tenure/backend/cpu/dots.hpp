@@ -93,15 +93,15 @@ TENURE_INLINE void store_sums_of_rows(const packet_of<T, Lanes> (&sum)[Rows][4],
 
 /// The first n elements of a row that no plain load reads. A processor may prefetch only what plain loads read: where masked loads
 /// alone read 64 MB in rows of 3 to 7 numbers, Zen 5 takes 8 times as long without this prefetch.
-template <class Packet, class T>
-TENURE_INLINE Packet load_of_stream(const T* row, index n) {
-  __builtin_prefetch(row + costs::prefetched_bytes / sizeof(T));
+template <class Packet, class B>
+TENURE_INLINE Packet load_of_stream(const B* row, index n) {
+  __builtin_prefetch(row + costs::prefetched_bytes / sizeof(B));
   return load_some<Packet>(row, n);
 }
 
 /// sum[r] = a[r] x for Rows rows, with two partial sums for each lane.
-template <class T, index Rows>
-TENURE_INLINE void lanes_of_dots(index k, const T* x, const T* a, const index (&offset)[Rows], packet_of<T, max_lanes<T>> (&sum)[Rows]) {
+template <class T, index Rows, class X, class A>
+TENURE_INLINE void lanes_of_dots(index k, const X* x, const A* a, const index (&offset)[Rows], packet_of<T, max_lanes<T>> (&sum)[Rows]) {
   using packet = packet_of<T, max_lanes<T>>;
   constexpr index lanes = max_lanes<T>;
   packet part[Rows][2];
@@ -111,20 +111,20 @@ TENURE_INLINE void lanes_of_dots(index k, const T* x, const T* a, const index (&
   for (; k >= 2 * lanes; k -= 2 * lanes, x += 2 * lanes, a += 2 * lanes)
 #pragma GCC unroll 8
     for (index u = 0; u < 2; ++u) {
-      const packet right = packets::ploadu<packet>(x + u * lanes);
+      const packet right = load_lanes<packet>(x + u * lanes);
 #pragma GCC unroll 8
-      for (index r = 0; r < Rows; ++r) part[r][u] = packets::pmadd(packets::ploadu<packet>(a + offset[r] + u * lanes), right, part[r][u]);
+      for (index r = 0; r < Rows; ++r) part[r][u] = multiply_add<A, X>(load_lanes<packet>(a + offset[r] + u * lanes), right, part[r][u]);
     }
   if (k >= lanes) {
-    const packet right = packets::ploadu<packet>(x);
+    const packet right = load_lanes<packet>(x);
 #pragma GCC unroll 8
-    for (index r = 0; r < Rows; ++r) part[r][0] = packets::pmadd(packets::ploadu<packet>(a + offset[r]), right, part[r][0]);
+    for (index r = 0; r < Rows; ++r) part[r][0] = multiply_add<A, X>(load_lanes<packet>(a + offset[r]), right, part[r][0]);
     k -= lanes, x += lanes, a += lanes;
   }
   if (k > 0) {
     const packet right = load_some<packet>(x, k);
 #pragma GCC unroll 8
-    for (index r = 0; r < Rows; ++r) part[r][0] = packets::pmadd(load_of_stream<packet>(a + offset[r], k), right, part[r][0]);
+    for (index r = 0; r < Rows; ++r) part[r][0] = multiply_add<A, X>(load_of_stream<packet>(a + offset[r], k), right, part[r][0]);
   }
 #pragma GCC unroll 8
   for (index r = 0; r < Rows; ++r) sum[r] = packets::padd(part[r][0], part[r][1]);
@@ -132,8 +132,8 @@ TENURE_INLINE void lanes_of_dots(index k, const T* x, const T* a, const index (&
 
 /// y[r] = or += sum over k of a[r * lda + k] * x[k], for 1 to 4 rows. OneByOne reads one row after the other, and rows are at most a part long.
 /// Otherwise four rows are read at a time; the last row stands in for missing rows.
-template <class T, bool OneByOne>
-void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index stride, bool accumulate) {
+template <class T, bool OneByOne, class X, class A>
+void dots(index rows, index k, const X* x, const A* a, index lda, T* y, index stride, bool accumulate) {
   constexpr index lanes = max_lanes<T>, part = costs::elements_of_part;
   packet_of<T, lanes> sum[4] = {};
   if constexpr (OneByOne) {
@@ -160,8 +160,8 @@ void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index st
 }
 
 /// C[Rows, 4] = or += A[Rows, k] B[k, 4], where rows of A and columns of B are contiguous. The last of `columns` columns stands in for missing ones.
-template <class T, index Rows>
-TENURE_INLINE void tile_of_dots(index k, const T* a, index lda, const T* b, index ldb, T* c, index ldc, index columns, bool accumulate) {
+template <class T, index Rows, class A, class B>
+TENURE_INLINE void tile_of_dots(index k, const A* a, index lda, const B* b, index ldb, T* c, index ldc, index columns, bool accumulate) {
   using packet = packet_of<T, max_lanes<T>>;
   constexpr index lanes = max_lanes<T>;
   const index offset[4] = {0, columns > 1 ? ldb : 0, columns > 2 ? 2 * ldb : (columns - 1) * ldb, (columns - 1) * ldb};
@@ -182,12 +182,12 @@ TENURE_INLINE void tile_of_dots(index k, const T* a, index lda, const T* b, inde
       packet left = load(a + r * lda);
       math::stay_in_register(left);
 #pragma GCC unroll 8
-      for (index j = 0; j < 4; ++j) sum[r][j] = packets::pmadd(left, right[j], sum[r][j]);
+      for (index j = 0; j < 4; ++j) sum[r][j] = multiply_add<A, B>(left, right[j], sum[r][j]);
     }
   };
 #pragma GCC unroll 1
-  for (; k >= lanes; k -= lanes, a += lanes, b += lanes) add([](const T* from) __attribute__((always_inline)) { return packets::ploadu<packet>(from); });
-  if (k > 0) add([k](const T* from) __attribute__((always_inline)) { return load_some<packet>(from, k); });
+  for (; k >= lanes; k -= lanes, a += lanes, b += lanes) add([](const auto* from) __attribute__((always_inline)) { return load_lanes<packet>(from); });
+  if (k > 0) add([k](const auto* from) __attribute__((always_inline)) { return load_some<packet>(from, k); });
   T value[Rows][4], *to[Rows];
   const bool are_the_result = columns == 4 && !accumulate;
 #pragma GCC unroll 8
@@ -202,15 +202,15 @@ TENURE_INLINE void tile_of_dots(index k, const T* a, index lda, const T* b, inde
 }
 
 /// C[Rows, n] = or += A[Rows, k] B[k, n], four columns at a time.
-template <class T, index Rows>
-void panel_of_dots(index n, index k, const T* a, index lda, const T* b, index ldb, T* c, index ldc, bool accumulate) {
+template <class T, index Rows, class A, class B>
+void panel_of_dots(index n, index k, const A* a, index lda, const B* b, index ldb, T* c, index ldc, bool accumulate) {
 #pragma GCC unroll 1
   for (index j = 0; j < n; j += 4) tile_of_dots<T, Rows>(k, a, lda, b + j * ldb, ldb, c + j, ldc, n - j < 4 ? n - j : 4, accumulate);
 }
 
 /// C = or += A B for few rows, where rows of A and columns of B are contiguous: in parts of k, and for some columns of B that stay in the L1 cache.
-template <class T>
-[[gnu::noinline]] void matmul_of_few_rows(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {
+template <class T, class A, class B>
+[[gnu::noinline]] void matmul_of_few_rows(index m, index n, index k, matrix_ref<A> a, matrix_ref<B> b, T* c, index ldc, bool accumulate) {
   constexpr index part = costs::dots_part_bytes / sizeof(T), rows = costs::rows_of_dots[many_registers];
   static_assert(rows == 2 || rows == 4);
   const index wide = costs::dots_columns_bytes / static_cast<index>(sizeof(T)) / (k < part ? k : part) / 4 * 4;
@@ -218,7 +218,7 @@ template <class T>
     for (index l = 0; l < k; l += part)
       for (index i = 0, height; i < m; i += height) {
         height = ceil_div(m - i, ceil_div(m - i, rows));
-        const auto panel = height == rows ? panel_of_dots<T, rows> : height == rows - 1 ? panel_of_dots<T, rows - 1> : panel_of_dots<T, rows / 2>;
+        const auto panel = height == rows ? panel_of_dots<T, rows, A, B> : height == rows - 1 ? panel_of_dots<T, rows - 1, A, B> : panel_of_dots<T, rows / 2, A, B>;
         panel(n - first < wide ? n - first : wide, k - l < part ? k - l : part, a.data + i * a.row_stride + l, a.row_stride, b.data + l + first * b.col_stride, b.col_stride,
               c + i * ldc + first, ldc, accumulate || l > 0);
       }

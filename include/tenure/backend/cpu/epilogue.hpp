@@ -97,21 +97,21 @@ struct consumers_of_call {
   bool moves_rows(int i) const { return i >= 0 && i < count && is_active[i] && !consumer[i].rows.in_place; }
 };
 
-/// Runs the product s with elements of type T, the kernel after it, and the products that read its rows. Returns the number of steps that it ran.
+/// Runs the product s with sums of type T and factors of types A and B, the kernel after it, and the products that read its rows. Returns the number of steps that it ran.
 /// bind(step, pointers) sets the pointers of a step, and returns its operation. The scratch memory of the product, if it has some, is for the rows that each
 /// worker computes at a time; otherwise there is memory for all rows.
-template <class T, class Program, class Bind>
+template <class T, class A, class B, class Program, class Bind>
 int run_epilogue(int s, const call_memory& m, const step_call& product, const passes::row_cut& cut, void (*kernel)(const kernel_arguments&), kernel_arguments next, const Bind& bind) {
   constexpr auto& tables = Program::tables;
   const program_detail::bound_step& after = tables.steps[s + 1];
   const passes::kernel& shape = tables.kernels[after.kernel];
   const passes::row_group& e = Program::groups.at[s];
   const opaque_operation& operation = product.operation;
-  const operand_view &a = operation.in[0], &b = operation.in[1];
+  const opaque_operation::operand &a = operation.in[0], &b = operation.in[1];
   const std::int64_t rows = a.extent[0], n = b.extent[1], k = a.extent[1];
 
   // The memory of the product, and of all accesses of the kernel to other buffers.
-  byte_range memory[64 + 3] = {{product.pointer[0], a, sizeof(T)}, {product.pointer[1], b, sizeof(T)}, {}};
+  byte_range memory[64 + 3] = {{product.pointer[0], a, sizeof(A)}, {product.pointer[1], b, sizeof(B)}, {}};
   if (product.scratch == nullptr) memory[2] = {product.pointer[2], operation.out, sizeof(T)};
   int count = 3, access[64 + 3] = {-1, -1, -1};
   for (int i = 0; i < after.binding_count; ++i) {
@@ -138,13 +138,13 @@ int run_epilogue(int s, const call_memory& m, const step_call& product, const pa
   const bool passes_rows = consumers.moves_rows(e.passed_to);
   if (passes_rows) overwrites = false;
 
-  const detail::product<T> all{rows, n, k, {static_cast<const T*>(product.pointer[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(product.pointer[1]), b.stride[0], b.stride[1]}, nullptr, {1, 1}};
+  const detail::product<T, A, B> all{rows, n, k, {static_cast<const A*>(product.pointer[0]), a.stride[0], a.stride[1]}, {static_cast<const B*>(product.pointer[1]), b.stride[0], b.stride[1]}, nullptr, {1, 1}};
   row_producer source{.rows = {.row_bytes = n * static_cast<std::int64_t>(sizeof(T)),
                              .memory = static_cast<char*>(overwrites ? next.pointer[e.overwritten_by] : product.scratch != nullptr ? product.scratch : product.pointer[2]),
                              .matrix = product.pointer[2],
                              .in_place = overwrites || e.is_read_later || (e.is_passed_on && !passes_rows) || workers * cut.rows_at_once > rows,
                              .accesses = e.accesses},
-                    .compute = &detail::product<T>::run_rows,
+                    .compute = &detail::product<T, A, B>::run_rows,
                     .context = &all,
                     .rows_of_block = cut.rows_of_block,
                     .per_row = e.counts_elements ? n : 1,
@@ -164,7 +164,11 @@ int run_with_epilogue(int s, const call_memory& m, const step_call& product, con
                       const Bind& bind) {
   int steps = 0;
   visit_lane(Program::tables.steps[s].type, [&]<class T>(element_tag<T>) {
-    if constexpr (program_detail::has_step<Program>(ir::opcode::matmul, dtype_v<T>)) steps = run_epilogue<T, Program>(s, m, product, cut, kernel, next, bind);
+    if constexpr (program_detail::has_step<Program>(ir::opcode::matmul, dtype_v<T>)) {
+      visit_factors<Program, T>(product.operation, [&]<class A, class B>(element_tag<A>, element_tag<B>) {
+        steps = run_epilogue<T, A, B, Program>(s, m, product, cut, kernel, next, bind);
+      });
+    }
   });
   return steps;
 }

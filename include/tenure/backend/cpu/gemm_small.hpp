@@ -8,8 +8,7 @@
 
 #include "../../core/config.hpp"
 #include "costs.hpp"
-
-#include <tenure/math/eigen_packets.hpp>
+#include "lanes.hpp"
 
 #include <cstdint>
 #include <type_traits>
@@ -19,48 +18,13 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 namespace detail {
 
-namespace packets = Eigen::internal;
-using index = std::int64_t;
-
-/// Whether T has packet arithmetic here. Other types use scalar loops.
-template <class T>
-inline constexpr bool has_packets = std::is_same_v<T, float> || std::is_same_v<T, double>;
-
-inline constexpr bool many_registers = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 32;
-
-/// The packet with exactly `Lanes` lanes. Lanes is 1, or between min_lanes and max_lanes.
-template <class T, index Lanes>
-struct packet_of_lanes {
-  using type = typename packets::find_best_packet<T, static_cast<int>(Lanes)>::type;
-};
-template <class T>
-struct packet_of_lanes<T, 1> {
-  using type = T;
-};
-template <class T, index Lanes>
-using packet_of = typename packet_of_lanes<T, Lanes>::type;
-
-template <class T>
-inline constexpr index max_lanes = packets::packet_traits<T>::size;
-template <class T>
-inline constexpr index min_lanes = sizeof(typename packets::find_best_packet<T, 1>::type) / sizeof(T);
-
-/// The number of lanes of the widest packet that `columns` columns fill.
-template <class T>
-constexpr index widest(index columns, index limit) {
-  index lanes = max_lanes<T>;
-  while (lanes > limit) lanes /= 2;
-  while (lanes > columns && lanes > min_lanes<T>) lanes /= 2;
-  return lanes > columns ? 1 : lanes;
-}
-
 /// Reads a block of B with `Lanes` rows and `Lanes` columns. Columns of B are contiguous, so the block is loaded and transposed.
-template <class T, index Lanes>
-TENURE_INLINE void load_transposed(const T* b, index column_stride, packet_of<T, Lanes>* rows) {
+template <class T, index Lanes, class B = T>
+TENURE_INLINE void load_transposed(const B* b, index column_stride, packet_of<T, Lanes>* rows) {
   using packet = packet_of<T, Lanes>;
   packets::PacketBlock<packet, Lanes> block;
 #pragma GCC unroll 16
-  for (index s = 0; s < Lanes; ++s) block.packet[s] = packets::ploadu<packet>(b + s * column_stride);
+  for (index s = 0; s < Lanes; ++s) block.packet[s] = load_lanes<packet>(b + s * column_stride);
   packets::ptranspose(block);
 #pragma GCC unroll 16
   for (index s = 0; s < Lanes; ++s) rows[s] = block.packet[s];

@@ -10,6 +10,7 @@
 #include "blocks.hpp"
 #include "borrowed_memory.hpp"
 #include "matvec.hpp"
+#include "pairs.hpp"
 
 #include "../../core/config.hpp"
 
@@ -31,26 +32,25 @@ constexpr index packed_bytes(index n, index k) {
 }
 
 /// Computes m rows of C over k steps. B is read in panels, which are packed if they are strided or ragged, or if `packs` is set.
-template <class T>
-TENURE_INLINE void panels(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, sums_in_c how, bool packs, bool non_temporal, T* packed) {
+template <class T, class A, class B>
+TENURE_INLINE void panels(index m, index n, index k, matrix_ref<A> a, matrix_ref<B> b, T* c, index ldc, sums_in_c how, bool packs, bool non_temporal, T* packed) {
   using shape = tile_shape<T>;
   index remaining = ceil_div(n, shape::lanes);  // packets of a row of C
   for (index j = 0, wide = 0; j < n; j += wide * shape::lanes, remaining -= wide) {
     wide = ceil_div(remaining, ceil_div(remaining, shape::packets_wide));
     const index width = wide * shape::lanes, columns = n - j < width ? n - j : width;
     const index last = columns - (wide - 1) * shape::lanes;
-    matrix_ref<T> right{b.data + j * b.col_stride, b.row_stride, b.col_stride};
-    if (b.col_stride != 1 || columns < width || packs) {
-      pack(k, columns, width, right, packed);
-      right = {packed, width, 1};
-    }
-    (non_temporal ? panel_of<T, may_stream<T>>(wide) : panel_of<T>(wide))(m, k, a, right.data, right.row_stride, c + j, ldc, last, how);
+    const matrix_ref<B> read{b.data + j * b.col_stride, b.row_stride, b.col_stride};
+    matrix_ref<T> right{packed, width, 1};
+    if (b.col_stride != 1 || columns < width || packs) pack(k, columns, width, read, packed);
+    else if constexpr (std::is_same_v<T, B>) right = read;
+    (non_temporal ? panel_of<T, may_stream<T>, A>(wide) : panel_of<T, false, A>(wide))(m, k, a, right.data, right.row_stride, c + j, ldc, last, how);
   }
 }
 
 /// The product with a tall A, which reads few rows of the memory of A at a time.
-template <class T>
-[[gnu::noinline]] void matmul_tall(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, bool packs, T* packed, void* memory) {
+template <class T, class A, class B>
+[[gnu::noinline]] void matmul_tall(index m, index n, index k, matrix_ref<A> a, matrix_ref<B> b, T* c, index ldc, bool accumulate, bool packs, T* packed, void* memory) {
   constexpr index steps_at_once = costs::tall_steps, elements = costs::tall_sums_bytes / sizeof(T);
   T* const sums = static_cast<T*>(memory);  // of one part
   const index part = part_of_sum<T>(k), rows = elements / n < costs::tall_rows ? elements / n / 8 * 8 : costs::tall_rows;
@@ -60,7 +60,7 @@ template <class T>
       end = k - begin < part ? k : begin + part;
       for (index l = begin; l < end; l += steps_at_once) {
         const index steps = end - l < steps_at_once ? end - l : steps_at_once;
-        panels<T>(height, n, steps, {a.data + i * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride}, {b.data + l * b.row_stride, b.row_stride, b.col_stride}, sums, n,
+        panels<T, A, B>(height, n, steps, {a.data + i * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride}, {b.data + l * b.row_stride, b.row_stride, b.col_stride}, sums, n,
                   l > begin ? sums_in_c::go_on : sums_in_c::are, packs, false, packed);
       }
       for (index r = 0; r < height; ++r)
@@ -73,22 +73,23 @@ template <class T>
 }
 
 /// The product of matrices that are not narrow, in blocks for the caches.
-template <class T>
-[[gnu::noinline]] void matmul_blocked(product_kernel kernel, index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, void* workspace) {
+template <class T, class A, class B>
+[[gnu::noinline]] void matmul_blocked(product_kernel kernel, index m, index n, index k, matrix_ref<A> a, matrix_ref<B> b, T* c, index ldc, bool accumulate, void* workspace) {
   using shape = tile_shape<T>;
   alignas(64) T stack[costs::stack_panel_bytes / sizeof(T)];
   T* packed = stack;
   if (packed_bytes<T>(n, k) > costs::stack_panel_bytes) packed = aligned_to_line<T>(workspace);
 
-  const bool worth_packing = is_worth_packing(m, b);
+  if constexpr (multiplies_pairs && std::is_same_v<A, bfloat16> && std::is_same_v<B, bfloat16>) return matmul_of_pairs<T>(m, n, k, a, b, c, ldc, accumulate, packed);
+  const bool worth_packing = is_worth_packing<T>(m, b);
   if (kernel == product_kernel::tall)
-    return with_borrowed_memory<costs::tall_sums_bytes>(costs::tall_sums_bytes, [&](void* memory) { matmul_tall(m, n, k, a, b, c, ldc, accumulate, worth_packing, packed, memory); });
+    return with_borrowed_memory<costs::tall_sums_bytes>(costs::tall_sums_bytes, [&](void* memory) { matmul_tall<T>(m, n, k, a, b, c, ldc, accumulate, worth_packing, packed, memory); });
   const index part = part_of_sum<T>(k);
   const bool non_temporal = may_bypass_caches<T>(m, n, k, ldc, accumulate) && reinterpret_cast<std::uintptr_t>(c) % 64 == 0;
   for (index i = 0; i < m; i += shape::block)
     for (index l = 0; l < k; l += part) {
       const index height = m - i < shape::block ? m - i : shape::block, steps = k - l < part ? k - l : part;
-      panels<T>(height, n, steps, {a.data + i * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride}, {b.data + l * b.row_stride, b.row_stride, b.col_stride}, c + i * ldc, ldc,
+      panels<T, A, B>(height, n, steps, {a.data + i * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride}, {b.data + l * b.row_stride, b.row_stride, b.col_stride}, c + i * ldc, ldc,
                 accumulate || l > 0 ? sums_in_c::add : sums_in_c::are, worth_packing, non_temporal, packed);
     }
   if (non_temporal) math::end_of_streams();
@@ -109,38 +110,48 @@ inline constexpr std::size_t matmul_max_workspace = costs::panel_bytes + 64;
 /// C[m, n] = A[m, k] B[k, n], or C += A B. C is row-major with `ldc >= n` elements from row to row, and overlaps no operand.
 /// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment. `whole`: see choose().
 /// Kernels: a set that has the kernel of these shapes.
-template <class T, product_kernels Kernels = all_product_kernels>
-TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, std::int64_t ldc, bool accumulate,
+template <class T, product_kernels Kernels = all_product_kernels, class A = T, class B = T>
+TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<A> a, matrix_ref<B> b, T* c, std::int64_t ldc, bool accumulate,
                           [[maybe_unused]] void* workspace, [[maybe_unused]] std::int64_t whole = 0) {
   using namespace detail;
-  const product_choice choice = choose(m, n, k, a, b, ldc, whole);
+  const product_choice choice = choose<T>(m, n, k, a, b, ldc, whole);
   if (choice.kernel == product_kernel::none) return;
   if constexpr (!has_packets<T>) {
-    matmul_loops(m, n, k, a, b, c, ldc, accumulate);
+    matmul_loops<T>(m, n, k, a, b, c, ldc, accumulate);
   } else {
     constexpr product_kernels of_matrices = only(product_kernel::narrow) | only(product_kernel::few_rows) | only(product_kernel::tall) |
-                                             only(product_kernel::blocked) | only(product_kernel::loops);
+                                             only(product_kernel::blocked) | only(product_kernel::loops) | only(product_kernel::pairs);
     if constexpr (has(Kernels, product_kernel::narrow))
       if (choice.kernel == product_kernel::narrow) return narrow_product<T, 0>(m, n, k, a, b, c, ldc, accumulate);
     if constexpr (has(Kernels, product_kernel::loops))
-      if (choice.kernel == product_kernel::loops) return matmul_loops(m, n, k, a, b, c, ldc, accumulate);
+      if (choice.kernel == product_kernel::loops) return matmul_loops<T>(m, n, k, a, b, c, ldc, accumulate);
+    if constexpr (multiplies_pairs && std::is_same_v<A, bfloat16> && std::is_same_v<B, bfloat16>) {  // dot products by pairs
+      if (k % 2 == 0 && are_pairs(a.col_stride, m == 1 ? 0 : a.row_stride) && are_pairs(b.row_stride, n == 1 ? 0 : b.col_stride)) {
+        const matrix_ref<bfloat16_pair> left{reinterpret_cast<const bfloat16_pair*>(a.data), a.row_stride / 2, 1}, right{reinterpret_cast<const bfloat16_pair*>(b.data), 1, b.col_stride / 2};
+        constexpr product_kernels by_dots = only(product_kernel::dots) | only(product_kernel::dots_one_by_one);
+        if constexpr (has(Kernels, product_kernel::few_rows))
+          if (choice.kernel == product_kernel::few_rows) return matmul_of_few_rows<T>(m, n, k / 2, left, right, c, ldc, accumulate);
+        if constexpr ((Kernels & by_dots) != 0)
+          if (has(by_dots, choice.kernel)) return matmul_of_vector<T, by_dots>(choice, m, n, k / 2, left, right, c, ldc, accumulate, (whole > 0 ? whole : m * n * k) / 2);
+      }
+    }
     if constexpr (has(Kernels, product_kernel::few_rows))
       if (choice.kernel == product_kernel::few_rows) return matmul_of_few_rows<T>(m, n, k, a, b, c, ldc, accumulate);
     if constexpr ((Kernels & ~of_matrices) != 0)
       if (is_vector(m, n)) return matmul_of_vector<T, Kernels>(choice, m, n, k, a, b, c, ldc, accumulate, whole > 0 ? whole : m * n * k);
-    if constexpr (has(Kernels, product_kernel::tall) || has(Kernels, product_kernel::blocked)) matmul_blocked(choice.kernel, m, n, k, a, b, c, ldc, accumulate, workspace);
+    if constexpr (has(Kernels, product_kernel::tall) || has(Kernels, product_kernel::blocked) || has(Kernels, product_kernel::pairs)) matmul_blocked<T>(choice.kernel, m, n, k, a, b, c, ldc, accumulate, workspace);
   }
 }
 
 /// `count` products of the same shapes, whose results are one after the other in C. A and B advance by a step, which may be 0, from product
 /// to product. The bits are the same as with `count` calls of `matmul`, which take 5 times as long for 4 x 4 by 4 x 4.
-template <class T, product_kernels Kernels = all_product_kernels>
-void matmul_each(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, std::int64_t a_step, matrix_ref<T> b,
+template <class T, product_kernels Kernels = all_product_kernels, class A = T, class B = T>
+void matmul_each(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<A> a, std::int64_t a_step, matrix_ref<B> b,
                  std::int64_t b_step, T* c, [[maybe_unused]] void* workspace) {
   using namespace detail;
   if constexpr (has_packets<T> && has(Kernels, product_kernel::narrow))
-    if (is_narrow(m, n, b) && k > 0)
-      return (m == 2 ? narrow_products<T, 2> : m == 3 ? narrow_products<T, 3> : m == 4 ? narrow_products<T, 4> : narrow_products<T, 0>)(
+    if (is_narrow<T>(m, n, b.col_stride) && k > 0)
+      return (m == 2 ? narrow_products<T, 2, A, B> : m == 3 ? narrow_products<T, 3, A, B> : m == 4 ? narrow_products<T, 4, A, B> : narrow_products<T, 0, A, B>)(
           count, m, n, k, a, a_step, b, b_step, c);
   for (std::int64_t i = 0; i < count; ++i, a.data += a_step, b.data += b_step, c += m * n) matmul<T, Kernels>(m, n, k, a, b, c, n, false, workspace);
 }

@@ -13,13 +13,13 @@ namespace detail {
 
 /// y[n] = or += x[Rows] B[Rows, n], where the rows of B are contiguous. Meanwhile the lines `ahead` elements further are prefetched. If the
 /// rows are contiguous, this is in the order of memory, and the processor continues the prefetching.
-template <class T, index Rows>
-TENURE_INLINE void few_rows_times_matrix(index n, const T* x, index stride, const T* b, index ldb, T* y, bool accumulate, index ahead) {
+template <class T, index Rows, class X, class B>
+TENURE_INLINE void few_rows_times_matrix(index n, const X* x, index stride, const B* b, index ldb, T* y, bool accumulate, index ahead) {
   using packet = packet_of<T, max_lanes<T>>;
   constexpr index lanes = max_lanes<T>;
   packet left[Rows];
 #pragma GCC unroll 8
-  for (index r = 0; r < Rows; ++r) left[r] = packets::pset1<packet>(x[r * stride]);
+  for (index r = 0; r < Rows; ++r) left[r] = broadcast_lane<packet>(x + r * stride);
   const T* from = accumulate ? y : tile_shape<T>::zeros;
   const index step = accumulate ? lanes : 0;
   const bool is_dense = ldb < n + lanes;
@@ -31,7 +31,7 @@ TENURE_INLINE void few_rows_times_matrix(index n, const T* x, index stride, cons
 #pragma GCC unroll 8
     for (index r = 0; r < Rows; ++r) {
       __builtin_prefetch(b + ahead + j * next_packet + r * next_row);
-      sum = packets::pmadd(left[r], packets::ploadu<packet>(b + r * ldb + j), sum);
+      sum = packets::pmadd(left[r], load_lanes<packet>(b + r * ldb + j), sum);
     }
     packets::pstoreu(y + j, sum);
   }
@@ -43,20 +43,20 @@ TENURE_INLINE void few_rows_times_matrix(index n, const T* x, index stride, cons
 }
 
 /// sum += x row, for a row of `Packets` packets. The last packet has `last` elements.
-template <class T, index Packets>
-TENURE_INLINE void add_multiple(T x, const T* row, index last, packet_of<T, max_lanes<T>> (&sum)[Packets]) {
+template <class T, index Packets, class X, class B>
+TENURE_INLINE void add_multiple(const X* x, const B* row, index last, packet_of<T, max_lanes<T>> (&sum)[Packets]) {
   using packet = packet_of<T, max_lanes<T>>;
   constexpr index lanes = max_lanes<T>;
-  const packet left = packets::pset1<packet>(x);
+  const packet left = broadcast_lane<packet>(x);
 #pragma GCC unroll 8
-  for (index p = 0; p + 1 < Packets; ++p) sum[p] = packets::pmadd(left, packets::ploadu<packet>(row + p * lanes), sum[p]);
-  const T* const end = row + (Packets - 1) * lanes;
+  for (index p = 0; p + 1 < Packets; ++p) sum[p] = packets::pmadd(left, load_lanes<packet>(row + p * lanes), sum[p]);
+  const B* const end = row + (Packets - 1) * lanes;
   sum[Packets - 1] = packets::pmadd(left, Packets == 1 ? load_of_stream<packet>(end, last) : load_some<packet>(end, last), sum[Packets - 1]);
 }
 
 /// y = or += x[k] B[k, ...] for a result of `Packets` packets. The last packet has `last` columns.
-template <class T, index Packets>
-void narrow_row_times_matrix(index k, const T* x, index stride, const T* b, index ldb, T* y, index last, bool accumulate) {
+template <class T, index Packets, class X, class B>
+void narrow_row_times_matrix(index k, const X* x, index stride, const B* b, index ldb, T* y, index last, bool accumulate) {
   using packet = packet_of<T, max_lanes<T>>;
   constexpr index lanes = max_lanes<T>, ways = Packets == 1 ? 8 : Packets == 4 ? 2 : 4;  // enough sums for two additions in a cycle
   packet sum[ways][Packets];
@@ -68,8 +68,8 @@ void narrow_row_times_matrix(index k, const T* x, index stride, const T* b, inde
 #pragma GCC unroll 1
   for (; l + ways <= k; l += ways)
 #pragma GCC unroll 8
-    for (index w = 0; w < ways; ++w) add_multiple<T, Packets>(x[(l + w) * stride], b + (l + w) * ldb, last, sum[w]);
-  for (; l < k; ++l) add_multiple<T, Packets>(x[l * stride], b + l * ldb, last, sum[0]);
+    for (index w = 0; w < ways; ++w) add_multiple<T, Packets>(x + (l + w) * stride, b + (l + w) * ldb, last, sum[w]);
+  for (; l < k; ++l) add_multiple<T, Packets>(x + l * stride, b + l * ldb, last, sum[0]);
 #pragma GCC unroll 8
   for (index half = ways / 2; half > 0; half /= 2)
 #pragma GCC unroll 8
@@ -85,8 +85,8 @@ void narrow_row_times_matrix(index k, const T* x, index stride, const T* b, inde
 }
 
 /// y[n] = x[k] B[k, n], where the rows of B are contiguous: a few rows at a time.
-template <class T>
-[[gnu::noinline]] void row_times_matrix_by_rows(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate) {
+template <class T, class X, class B>
+[[gnu::noinline]] void row_times_matrix_by_rows(index n, index k, const X* x, index stride, matrix_ref<B> b, T* y, bool accumulate) {
   constexpr index rows = costs::rows_at_once, max_columns = costs::sums_of_rows_bytes / sizeof(T);
   const index part = part_of_sum<T>(k);
   alignas(64) T sums[max_columns];  // of one part
@@ -103,29 +103,29 @@ template <class T>
     }
 }
 /// The same with several sums for each element.
-template <class T>
-[[gnu::noinline]] void row_times_matrix_in_narrow_columns(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate) {
+template <class T, class X, class B>
+[[gnu::noinline]] void row_times_matrix_in_narrow_columns(index n, index k, const X* x, index stride, matrix_ref<B> b, T* y, bool accumulate) {
   constexpr index lanes = max_lanes<T>;
   const index part = part_of_sum<T>(k);
   for (index l = 0; l < k; l += part) {
     const index steps = k - l < part ? k - l : part;
     for (index j = 0; j < n; j += 4 * lanes) {
       const index columns = n - j < 4 * lanes ? n - j : 4 * lanes, packets = ceil_div(columns, lanes);
-      const auto sums = packets == 1 ? narrow_row_times_matrix<T, 1> : packets == 2 ? narrow_row_times_matrix<T, 2> : packets == 3 ? narrow_row_times_matrix<T, 3> : narrow_row_times_matrix<T, 4>;
+      const auto sums = packets == 1 ? narrow_row_times_matrix<T, 1, X, B> : packets == 2 ? narrow_row_times_matrix<T, 2, X, B> : packets == 3 ? narrow_row_times_matrix<T, 3, X, B> : narrow_row_times_matrix<T, 4, X, B>;
       sums(steps, x + l * stride, stride, b.data + l * b.row_stride + j, b.row_stride, y + j, columns - (packets - 1) * lanes, accumulate || l > 0);
     }
   }
 }
 /// The same in columns of packets, whose sums stay in registers.
-template <class T>
-[[gnu::noinline]] void row_times_matrix_in_columns(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate) {
+template <class T, class X, class B>
+[[gnu::noinline]] void row_times_matrix_in_columns(index n, index k, const X* x, index stride, matrix_ref<B> b, T* y, bool accumulate) {
   constexpr index lanes = max_lanes<T>;
   const index part = part_of_sum<T>(k);
   for (index l = 0; l < k; l += part) {
     const index steps = k - l < part ? k - l : part;
     const sums_in_c how = accumulate || l > 0 ? sums_in_c::add : sums_in_c::are;
-    const matrix_ref<T> a{x + l * stride, 0, stride};
-    const T* const from = b.data + l * b.row_stride;
+    const matrix_ref<X> a{x + l * stride, 0, stride};
+    const B* const from = b.data + l * b.row_stride;
     index j = 0;
     for (; j + 8 * lanes <= n; j += 8 * lanes) tile<T, 1, 8>(steps, a, from + j, b.row_stride, y + j, 0, lanes, how);
     if (j + 4 * lanes <= n) tile<T, 1, 4>(steps, a, from + j, b.row_stride, y + j, 0, lanes, how), j += 4 * lanes;
@@ -134,24 +134,24 @@ template <class T>
 }
 
 /// y[n] = x[k] B[k, n], where the columns of B are contiguous. A strided x is copied piece by piece.
-template <class T>
-void row_times_transposed(index n, index k, const T* x, index x_stride, matrix_ref<T> b, T* y, index y_stride, bool accumulate, index whole) {
+template <class T, class X, class B>
+void row_times_transposed(index n, index k, const X* x, index x_stride, matrix_ref<B> b, T* y, index y_stride, bool accumulate, index whole) {
   if (x_stride != 1 && k > 1) {
     constexpr index most = costs::copied_vector;
-    T piece[most];
+    X piece[most];
     for (index l = 0; l < k; l += most, accumulate = true) {
       const index length = k - l < most ? k - l : most;
       for (index i = 0; i < length; ++i) piece[i] = x[(l + i) * x_stride];
-      row_times_transposed<T>(n, length, piece, 1, {b.data + l, 1, b.col_stride}, y, y_stride, accumulate, whole);
+      row_times_transposed<T, X, B>(n, length, piece, 1, {b.data + l, 1, b.col_stride}, y, y_stride, accumulate, whole);
     }
     return;
   }
-  const auto four = choose_dots<T>(k, whole) == product_kernel::dots_one_by_one ? dots<T, true> : dots<T, false>;
+  const auto four = choose_dots(k, whole, sizeof(B)) == product_kernel::dots_one_by_one ? dots<T, true, X, B> : dots<T, false, X, B>;
   for (index j = 0; j < n; j += 4) four(n - j < 4 ? n - j : 4, k, x, b.data + j * b.col_stride, b.col_stride, y + j * y_stride, y_stride, accumulate);
 }
 
-template <class T>
-[[gnu::noinline]] void matmul_loops(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {
+template <class T, class A, class B>
+[[gnu::noinline]] void matmul_loops(index m, index n, index k, matrix_ref<A> a, matrix_ref<B> b, T* c, index ldc, bool accumulate) {
   constexpr index part = costs::scalar_part;
   for (index i = 0; i < m; ++i)
     for (index j = 0; j < n; ++j) {
@@ -160,27 +160,27 @@ template <class T>
       for (index begin = 0, end; begin < k; begin = end) {
         end = k - begin < part ? k : begin + part;
         T sum = T(0);
-        for (index l = begin; l < end; ++l) sum = math::fma(a.data[i * a.row_stride + l * a.col_stride], b.data[l * b.row_stride + j * b.col_stride], sum);
+        for (index l = begin; l < end; ++l) sum = math::fma(static_cast<T>(a.data[i * a.row_stride + l * a.col_stride]), static_cast<T>(b.data[l * b.row_stride + j * b.col_stride]), sum);
         element = accumulate || begin > 0 ? math::add(element, sum) : sum;
       }
     }
 }
 
 /// y[n] = x[k] B[k, n], by the kernel that choose() names, which is one of the set Kernels.
-template <class T, product_kernels Kernels>
-TENURE_INLINE void row_times(product_kernel kernel, index n, index k, const T* x, index x_stride, matrix_ref<T> b, T* y, index y_stride, bool accumulate, index whole) {
+template <class T, product_kernels Kernels, class X, class B>
+TENURE_INLINE void row_times(product_kernel kernel, index n, index k, const X* x, index x_stride, matrix_ref<B> b, T* y, index y_stride, bool accumulate, index whole) {
   if constexpr (has(Kernels, product_kernel::dots) || has(Kernels, product_kernel::dots_one_by_one))
-    if (kernel == product_kernel::dots || kernel == product_kernel::dots_one_by_one) return row_times_transposed(n, k, x, x_stride, b, y, y_stride, accumulate, whole);
+    if (kernel == product_kernel::dots || kernel == product_kernel::dots_one_by_one) return row_times_transposed<T>(n, k, x, x_stride, b, y, y_stride, accumulate, whole);
   if constexpr (has(Kernels, product_kernel::rows))
-    if (kernel == product_kernel::rows) return row_times_matrix_by_rows(n, k, x, x_stride, b, y, accumulate);
+    if (kernel == product_kernel::rows) return row_times_matrix_by_rows<T>(n, k, x, x_stride, b, y, accumulate);
   if constexpr (has(Kernels, product_kernel::narrow_columns))
-    if (kernel == product_kernel::narrow_columns) return row_times_matrix_in_narrow_columns(n, k, x, x_stride, b, y, accumulate);
-  if constexpr (has(Kernels, product_kernel::columns)) row_times_matrix_in_columns(n, k, x, x_stride, b, y, accumulate);
+    if (kernel == product_kernel::narrow_columns) return row_times_matrix_in_narrow_columns<T>(n, k, x, x_stride, b, y, accumulate);
+  if constexpr (has(Kernels, product_kernel::columns)) row_times_matrix_in_columns<T>(n, k, x, x_stride, b, y, accumulate);
 }
 /// The product with a single row or column. A column is computed as a row of the transposed product.
-template <class T, product_kernels Kernels>
-void matmul_of_vector(product_choice choice, index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, index whole) {
-  if (choice.swaps) return row_times<T, Kernels>(choice.kernel, m, k, b.data, b.row_stride, {a.data, a.col_stride, a.row_stride}, c, ldc, accumulate, whole);
+template <class T, product_kernels Kernels, class A, class B>
+void matmul_of_vector(product_choice choice, index m, index n, index k, matrix_ref<A> a, matrix_ref<B> b, T* c, index ldc, bool accumulate, index whole) {
+  if (choice.swaps) return row_times<T, Kernels>(choice.kernel, m, k, b.data, b.row_stride, matrix_ref<A>{a.data, a.col_stride, a.row_stride}, c, ldc, accumulate, whole);
   row_times<T, Kernels>(choice.kernel, n, k, a.data, a.col_stride, b, c, 1, accumulate, whole);
 }
 

@@ -13,11 +13,12 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 namespace detail {
 
-/// A product that is cut into panels, which are the blocks of work.
-template <class T>
+/// A product that is cut into panels, which are the blocks of work. A, B: the element types of the factors in memory.
+template <class T, class A = T, class B = T>
 struct product {
   std::int64_t m, n, k;
-  matrix_ref<T> a, b;
+  matrix_ref<A> a;
+  matrix_ref<B> b;
   T* c;
   product_pieces pieces;
   std::int64_t steps_at_once = 0;  // the steps over k that are added to C at a time; 0: matmul decides
@@ -43,7 +44,7 @@ struct product {
       std::int64_t l = 0;
       do {
         const std::int64_t depth = k - l < most ? k - l : most;
-        matmul<T>(rows.length, columns.length, depth, {a.data + rows.first * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride},
+        matmul<T, all_product_kernels, A, B>(rows.length, columns.length, depth, {a.data + rows.first * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride},
                   {b.data + l * b.row_stride + columns.first * b.col_stride, b.row_stride, b.col_stride}, to, n, l > 0, packed, m == 1 ? k * n : n == 1 ? m * k : m);
       } while ((l += most) < k);
     });
@@ -58,20 +59,21 @@ struct product {
 
 /// C = A B on this thread, or in panels on the threads of an executor. The bits are the same: see the law of matmul. If `steps_at_once` is not 0,
 /// so many steps over k are added to C at a time. A product that threads may divide needs all kernels.
-template <class T, product_kernels Kernels = all_product_kernels>
-void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, void* scratch, [[maybe_unused]] executor* on,
+template <class T, product_kernels Kernels = all_product_kernels, class A = T, class B = T>
+void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<A> a, matrix_ref<B> b, T* c, void* scratch, [[maybe_unused]] executor* on,
                       [[maybe_unused]] std::int64_t steps_at_once = 0) {
 #if TENURE_BLAS
-  if (matmul_by_blas(m, n, k, a, b, c)) return;
+  if constexpr (std::is_same_v<A, T> && std::is_same_v<B, T>)
+    if (matmul_by_blas(m, n, k, a, b, c)) return;
 #endif
   if constexpr (Kernels == all_product_kernels) {
     if (on != nullptr && m * n * k >= costs::divided_product && on->gains_by(m * n * k / costs::multiplications_of_work)) {
-      product<T> all{m, n, k, a, b, c, pieces_of_product(m, n, sizeof(T), on->workers()), steps_at_once};
-      return on->run(static_cast<int>(all.pieces.rows * all.pieces.columns), &product<T>::run, &all);
+      product<T, A, B> all{m, n, k, a, b, c, pieces_of_product(m, n, sizeof(B), on->workers()), steps_at_once};
+      return on->run(static_cast<int>(all.pieces.rows * all.pieces.columns), &product<T, A, B>::run, &all);
     }
     if (steps_at_once > 0) {
-      const product<T> all{m, n, k, a, b, c, {1, 1}, steps_at_once};
-      return product<T>::run_rows(&all, 0, m, c);
+      const product<T, A, B> all{m, n, k, a, b, c, {1, 1}, steps_at_once};
+      return product<T, A, B>::run_rows(&all, 0, m, c);
     }
   }
   matmul<T, Kernels>(m, n, k, a, b, c, n, false, scratch);
@@ -80,32 +82,56 @@ void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref
 }  // namespace detail
 
 /// Computes the products of a batch one after the other.
-template <class T, product_kernels Kernels>
+template <class T, product_kernels Kernels, class A, class B>
 [[gnu::noinline]] void matmul_of_batch(void* const* p, const opaque_operation& n, void* scratch, executor* on) {
   const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
   const int batch = c.rank - 2;
   const std::int64_t rows = c.extent[batch], columns = c.extent[batch + 1], inner = a.extent[batch + 1];
-  const matrix_ref<T> left{static_cast<const T*>(p[0]), a.stride[batch], a.stride[batch + 1]};
-  const matrix_ref<T> right{static_cast<const T*>(p[1]), b.stride[batch], b.stride[batch + 1]};
+  const matrix_ref<A> left{static_cast<const A*>(p[0]), a.stride[batch], a.stride[batch + 1]};
+  const matrix_ref<B> right{static_cast<const B*>(p[1]), b.stride[batch], b.stride[batch + 1]};
   T* to = static_cast<T*>(p[2]);  // results are row-major
   if (batch > 0 && rows * columns * inner <= costs::small_product) {
     const int last = batch - 1;
     detail::for_each_index(last, c.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
-      matmul_each<T, Kernels>(c.extent[last], rows, columns, inner, {left.data + at_a, left.row_stride, left.col_stride}, a.stride[last],
+      matmul_each<T, Kernels, A, B>(c.extent[last], rows, columns, inner, {left.data + at_a, left.row_stride, left.col_stride}, a.stride[last],
                      {right.data + at_b, right.row_stride, right.col_stride}, b.stride[last], to, scratch);
       to += c.extent[last] * rows * columns;
     });
     return;
   }
   detail::for_each_index(batch, c.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
-    detail::matmul_in_blocks<T, Kernels>(rows, columns, inner, {left.data + at_a, left.row_stride, left.col_stride},
+    detail::matmul_in_blocks<T, Kernels, A, B>(rows, columns, inner, {left.data + at_a, left.row_stride, left.col_stride},
                                 {right.data + at_b, right.row_stride, right.col_stride}, to, scratch, on);
     to += rows * columns;
   });
 }
 
-/// The kernels that a product of these extents and strides may need.
-template <class T>
+/// The element type that factor k of a product has in memory, if step s is one.
+template <class Program>
+constexpr dtype type_of_factor(int s, int k) {
+  return Program::tables.buffers[Program::tables.bindings[Program::tables.steps[s].first_binding + k].buffer].type;
+}
+/// Whether a product of the program has sums of type T, and factors of types A and B in memory.
+template <class Program, class T, class A = T, class B = T>
+inline constexpr bool has_product = [] {
+  bool found = false;
+  for (int s = 0; s < Program::step_count; ++s)
+    found = found || (Program::tables.steps[s].op == ir::opcode::matmul && Program::tables.steps[s].type == dtype_v<T> && type_of_factor<Program>(s, 0) == dtype_v<A> &&
+                      type_of_factor<Program>(s, 1) == dtype_v<B>);
+  return found;
+}();
+/// Calls f with tags of the element types of the factors of a product of the program.
+template <class Program, class T, class F>
+TENURE_INLINE void visit_factors(const opaque_operation& n, const F& f) {
+  visit_stored<T>(n.in[0].type, [&]<class A>(element_tag<A> a) {
+    visit_stored<T>(n.in[1].type, [&]<class B>(element_tag<B> b) {
+      if constexpr (has_product<Program, T, A, B>) f(a, b);
+    });
+  });
+}
+
+/// The kernels that a product of these extents and strides may need, whose factors have elements of the types A and B in memory.
+template <class T, class A, class B>
 constexpr product_kernels kernels_of_product(const opaque_operation& n) {
   const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
   const int batch = c.rank - 2;
@@ -116,7 +142,8 @@ constexpr product_kernels kernels_of_product(const opaque_operation& n) {
   constexpr std::int64_t divided = costs::divided_product;
 #endif
   if (rows * columns * inner >= divided) return all_product_kernels;
-  const matrix_ref<T> left{nullptr, a.stride[batch], a.stride[batch + 1]}, right{nullptr, b.stride[batch], b.stride[batch + 1]};
+  const matrix_ref<A> left{nullptr, a.stride[batch], a.stride[batch + 1]};
+  const matrix_ref<B> right{nullptr, b.stride[batch], b.stride[batch + 1]};
   return only(choose<T>(rows, columns, inner, left, right, columns).kernel);
 }
 
@@ -127,15 +154,15 @@ struct step<ir::opcode::matmul, T> {
     if constexpr (!needs_memory) return {};
     else return {matmul_workspace<T>(n.out.extent[n.out.rank - 2], n.out.extent[n.out.rank - 1], n.in[0].extent[n.in[0].rank - 1])};
   }
-  static void run(const step_call& s) { run_by<all_product_kernels>(s); }
-  /// Kernels: a set that has the kernel of this product.
-  template <product_kernels Kernels>
+  static void run(const step_call& s) { run_by<all_product_kernels, T, T>(s); }
+  /// Kernels: a set that has the kernel of this product. A, B: the element types of its factors.
+  template <product_kernels Kernels, class A, class B>
   static void run_by(const step_call& s) {
     const operand_view &a = s.operation.in[0], &b = s.operation.in[1], &c = s.operation.out;
-    if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > costs::small_product) return matmul_of_batch<T, Kernels>(s.pointer, s.operation, s.scratch, s.on);
+    if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > costs::small_product) return matmul_of_batch<T, Kernels, A, B>(s.pointer, s.operation, s.scratch, s.on);
     // A direct call, for loops that run a small product in each iteration: the setup of the general path takes longer than such a product.
-    matmul<T, Kernels>(c.extent[0], c.extent[1], a.extent[1], {static_cast<const T*>(s.pointer[0]), a.stride[0], a.stride[1]},
-              {static_cast<const T*>(s.pointer[1]), b.stride[0], b.stride[1]}, static_cast<T*>(s.pointer[2]), c.extent[1], false, s.scratch);
+    matmul<T, Kernels, A, B>(c.extent[0], c.extent[1], a.extent[1], {static_cast<const A*>(s.pointer[0]), a.stride[0], a.stride[1]},
+              {static_cast<const B*>(s.pointer[1]), b.stride[0], b.stride[1]}, static_cast<T*>(s.pointer[2]), c.extent[1], false, s.scratch);
   }
 };
 

@@ -13,13 +13,14 @@ namespace detail {
 
 // ---- what the steps of a program need together ----
 
-/// The kernels of the products of a program that have the element type T. With run-time extents every kernel may be needed.
-template <class Program, class T>
+/// The kernels of the products of a program that have sums of type T, and factors of types A and B in memory. With run-time extents every kernel may be needed.
+template <class Program, class T, class A, class B>
 constexpr product_kernels kernels_of_products() {
   product_kernels set = Program::is_static ? 0 : all_product_kernels;
   if constexpr (Program::is_static)
     for (int i = 0; i < Program::step_count; ++i)
-      if (const bound_step& s = Program::tables.steps[i]; s.op == ir::opcode::matmul && s.type == dtype_v<T>) set |= kernels_of_product<T>(static_steps<Program>.operation(i).operation);
+      if (const bound_step& s = Program::tables.steps[i]; s.op == ir::opcode::matmul && s.type == dtype_v<T>)
+        if (const opaque_operation& n = static_steps<Program>.operation(i).operation; n.in[0].type == dtype_v<A> && n.in[1].type == dtype_v<B>) set |= kernels_of_product<T, A, B>(n);
   return set;
 }
 
@@ -52,7 +53,10 @@ TENURE_INLINE void run_row(const step_row& row, void* const* p, void* scratch, e
   constexpr const ir::bound* bounds = program_detail::bounds_of<Program>;
   if constexpr (Op == ir::opcode::check || Op == ir::opcode::gather || Op == ir::opcode::index_add || Op == ir::opcode::update)
     if (row.position.length > 0) return single_position_step<Op, T>(p, row.operation, row.position, bounds);
-  if constexpr (Op == ir::opcode::matmul) step<Op, T>::template run_by<kernels_of_products<Program, T>()>({p, row.operation, scratch, on});
+  if constexpr (Op == ir::opcode::matmul)
+    visit_factors<Program, T>(row.operation, [&]<class A, class B>(element_tag<A>, element_tag<B>) {
+      step<Op, T>::template run_by<kernels_of_products<Program, T, A, B>(), A, B>({p, row.operation, scratch, on});
+    });
   else if constexpr (requires { typename step<Op, T>::tasks::one_by_one; }) step_of_tasks<typename decltype(tasks_of_steps<Program, Op, T>())::type>::run({p, row.operation, scratch, on});
   else step<Op, T>::run({p, row.operation, scratch, on, bounds});
 }
@@ -79,7 +83,7 @@ struct static_step {
       const operand_view &a = row().operation.in[0], &b = row().operation.in[1], &c = row().operation.out;
       const std::int64_t rows = c.extent[c.rank - 2], columns = c.extent[c.rank - 1];
       const bool contiguous = columns == 1 ? a.stride[c.rank - 2] == 1 : b.stride[c.rank - 1] == 1, are_dots = a.stride[c.rank - 1] == 1 && b.stride[c.rank - 2] == 1;
-      return is_floating(step.type) && matmul_is_small(rows, columns, a.extent[c.rank - 1], contiguous || are_dots);
+      return is_floating(step.type) && row().operation.in[0].type == step.type && row().operation.in[1].type == step.type && matmul_is_small(rows, columns, a.extent[c.rank - 1], contiguous || are_dots);
     }
   }();
   /// Whether the step is one sample of an operation on samples, in registers.

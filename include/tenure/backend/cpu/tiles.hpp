@@ -6,15 +6,14 @@
 
 #include "../../core/config.hpp"
 
-#include <tenure/math/packet.hpp>
-
 #include <cstdint>
 #include <type_traits>
 
 TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// A read-only matrix. Element (i, j) is data[i * row_stride + j * col_stride]. Strides count elements.
+/// A read-only matrix. Element (i, j) is data[i * row_stride + j * col_stride]. Strides count elements. In a product of lanes T its elements are T or a
+/// narrower type in memory (math/packet/narrow.hpp), which loads widen.
 template <class T>
 struct matrix_ref {
   const T* data;
@@ -40,33 +39,6 @@ struct tile_shape {
   static constexpr T zeros[8 * lanes] = {};  // the start of sums; it is read like C, so that C += A B needs no branch
 };
 
-/// Loads the first `n` lanes, and sets the others to zero. It reads no memory beyond the first n elements.
-template <class Packet, class T>
-TENURE_INLINE Packet load_some(const T* from, index n) {
-  constexpr bool masks_are_free = sizeof(Packet) == 64;  // AVX-512: a load with a mask takes no longer
-  if (!masks_are_free && n == max_lanes<T>) return packets::ploadu<Packet>(from);
-  if constexpr (math::has_masked_memory<Packet>) {
-    return math::load_first<Packet>(from, static_cast<int>(n));
-  } else {
-    T lanes[max_lanes<T>] = {};
-    for (index i = 0; i < n; ++i) lanes[i] = from[i];
-    return packets::ploadu<Packet>(lanes);
-  }
-}
-
-/// Stores the first `n` lanes. It writes no memory beyond the first n elements.
-template <class Packet, class T>
-TENURE_INLINE void store_some(T* to, const Packet& value, index n) {
-  if (n == max_lanes<T>) return packets::pstoreu(to, value);
-  if constexpr (math::has_masked_memory<Packet>) {
-    math::store_first<Packet>(to, value, static_cast<int>(n));
-  } else {
-    T lanes[max_lanes<T>];
-    packets::pstoreu(lanes, value);
-    for (index i = 0; i < n; ++i) to[i] = lanes[i];
-  }
-}
-
 /// Whether a packet is a whole cache line, and a non-temporal store exists for it.
 template <class T>
 inline constexpr bool may_stream = [] {
@@ -83,8 +55,8 @@ constexpr index part_of_sum(index k) { return ceil_div(k, ceil_div(k, tile_shape
 
 /// C[Rows, Packets*lanes] = or += A[Rows, k] B[k, ...]. The last packet of C has `last` columns. With Ragged, only `last` columns of the
 /// last packet of B are read. With Streams, C has whole packets and is stored non-temporally.
-template <class T, index Rows, index Packets, bool Ragged = false, bool Streams = false>
-TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, sums_in_c how) {
+template <class T, index Rows, index Packets, bool Ragged = false, bool Streams = false, class A, class B>
+TENURE_INLINE void tile(index k, matrix_ref<A> a, const B* b, index ldb, T* c, index ldc, index last, sums_in_c how) {
   using packet = packet_of<T, max_lanes<T>>;
   constexpr index lanes = max_lanes<T>;
   const T* from = how == sums_in_c::go_on ? c : tile_shape<T>::zeros;
@@ -95,20 +67,20 @@ TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, i
 #pragma GCC unroll 16
     for (index p = 0; p < Packets; ++p)
       sum[r][p] = p + 1 == Packets ? load_some<packet>(from + p * lanes, last) : packets::ploadu<packet>(from + p * lanes);
-  const T* left = a.data;
+  const A* left = a.data;
 #pragma GCC unroll 1  // clang would unroll the loop: more compile time, the same speed
   for (index l = 0; l < k; ++l, left += a.col_stride, b += ldb) {
     packet row[Packets];
 #pragma GCC unroll 16
     for (index p = 0; p < Packets; ++p) {
-      row[p] = Ragged && p + 1 == Packets ? load_some<packet>(b + p * lanes, last) : packets::ploadu<packet>(b + p * lanes);
+      row[p] = Ragged && p + 1 == Packets ? load_some<packet>(b + p * lanes, last) : load_lanes<packet>(b + p * lanes);
       if constexpr (Rows > 1) math::stay_in_register(row[p]);
     }
 #pragma GCC unroll 16
     for (index r = 0; r < Rows; ++r) {
-      const packet x = packets::pset1<packet>(left[r * a.row_stride]);
+      const packet x = broadcast_lane<packet>(left + r * a.row_stride);
 #pragma GCC unroll 16
-      for (index p = 0; p < Packets; ++p) sum[r][p] = packets::pmadd(x, row[p], sum[r][p]);
+      for (index p = 0; p < Packets; ++p) sum[r][p] = multiply_add<A, B>(x, row[p], sum[r][p]);
     }
   }
   if (how == sums_in_c::add) {
@@ -133,11 +105,11 @@ TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, i
 }
 
 /// Computes all m rows of one column panel. Aligned, because a product of one step took 1.36 times as long where the function began in the middle of a line.
-template <class T, index Packets, bool Ragged = false, bool Streams = false>
-[[gnu::aligned(64)]] void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, sums_in_c how) {
+template <class T, index Packets, bool Ragged = false, bool Streams = false, class A, class B>
+[[gnu::aligned(64)]] void panel(index m, index k, matrix_ref<A> a, const B* b, index ldb, T* c, index ldc, index last, sums_in_c how) {
   constexpr index rows = tile_shape<T>::rows;
   index i = 0;
-  const auto at = [&] { return matrix_ref<T>{a.data + i * a.row_stride, a.row_stride, a.col_stride}; };
+  const auto at = [&] { return matrix_ref<A>{a.data + i * a.row_stride, a.row_stride, a.col_stride}; };
   for (; i + rows <= m; i += rows) tile<T, rows, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, how);
   if constexpr (rows > 4)
     if (i + 4 <= m) tile<T, 4, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, how), i += 4;
@@ -146,8 +118,8 @@ template <class T, index Packets, bool Ragged = false, bool Streams = false>
 }
 
 /// A narrow product. If Rows is not 0, it is m, and the product is one tile.
-template <class T, index Rows>
-TENURE_INLINE void narrow_product(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {
+template <class T, index Rows, class A, class B>
+TENURE_INLINE void narrow_product(index m, index n, index k, matrix_ref<A> a, matrix_ref<B> b, T* c, index ldc, bool accumulate) {
   const index part = part_of_sum<T>(k);
   for (index l = 0; l < k; l += part, a.data += part * a.col_stride, b.data += part * b.row_stride) {
     const index steps = k - l < part ? k - l : part;
@@ -157,24 +129,26 @@ TENURE_INLINE void narrow_product(index m, index n, index k, matrix_ref<T> a, ma
   }
 }
 /// Many narrow products: A and B advance by a step from product to product, and C is dense.
-template <class T, index Rows>
-void narrow_products(index count, index m, index n, index k, matrix_ref<T> a, index a_step, matrix_ref<T> b, index b_step, T* c) {
+template <class T, index Rows, class A, class B>
+void narrow_products(index count, index m, index n, index k, matrix_ref<A> a, index a_step, matrix_ref<B> b, index b_step, T* c) {
   for (index i = 0; i < count; ++i, a.data += a_step, b.data += b_step, c += m * n) narrow_product<T, Rows>(m, n, k, a, b, c, n, false);
 }
 
 /// The function for a panel of `wide` packets.
-template <class T, bool Streams = false>
-constexpr auto panel_of(index wide) { return wide == 1 ? panel<T, 1, false, Streams> : wide == 2 ? panel<T, 2, false, Streams> : panel<T, 3, false, Streams>; }
+template <class T, bool Streams = false, class A = T, class B = T>
+constexpr auto panel_of(index wide) {
+  return wide == 1 ? panel<T, 1, false, Streams, A, B> : wide == 2 ? panel<T, 2, false, Streams, A, B> : panel<T, 3, false, Streams, A, B>;
+}
 
 /// Packs a panel: to[k, width] = B[k, n], with zeros in the columns n..width.
-template <class T>
-void pack(index k, index n, index width, matrix_ref<T> b, T* to) {
+template <class T, class B = T>
+void pack(index k, index n, index width, matrix_ref<B> b, T* to) {
   using packet = packet_of<T, max_lanes<T>>;
   constexpr index lanes = max_lanes<T>;
   if (b.col_stride == 1) {
     for (index l = 0; l < k; ++l, b.data += b.row_stride, to += width) {
       index j = 0;
-      for (; j + lanes <= n; j += lanes) packets::pstoreu(to + j, packets::ploadu<packet>(b.data + j));
+      for (; j + lanes <= n; j += lanes) packets::pstoreu(to + j, load_lanes<packet>(b.data + j));
       if (j < n) packets::pstoreu(to + j, load_some<packet>(b.data + j, n - j)), j += lanes;
     }
     return;
@@ -194,10 +168,10 @@ void pack(index k, index n, index width, matrix_ref<T> b, T* to) {
           for (index s = 0; s < side; ++s) packets::pstoreu(to + (l + s) * width + j, rows[s]);
         }
       for (; l < end; ++l)
-        for (index s = 0; s < side; ++s) to[l * width + j + s] = element(l, j + s);
+        for (index s = 0; s < side; ++s) to[l * width + j + s] = static_cast<T>(element(l, j + s));
     }
     for (; j < width; ++j)
-      for (index l = first; l < end; ++l) to[l * width + j] = j < n ? element(l, j) : T(0);
+      for (index l = first; l < end; ++l) to[l * width + j] = j < n ? static_cast<T>(element(l, j)) : T(0);
   }
 }
 

@@ -27,7 +27,7 @@ constexpr bool may_wait(int s) {
   const ir::graph_view g = Program::value.view();
   const ir::node& product = g[Program::plan.steps[s].node];
   const std::int64_t terms = g.shape_of(product.in[0])[1];
-  if (lane_of(product.type) != product.type || !is_static(terms) || terms < 1 || terms > max_terms_in_kernel) return false;
+  if (lane_of(product.type) != product.type || g[product.in[0]].type != product.type || g[product.in[1]].type != product.type || !is_static(terms) || terms < 1 || terms > max_terms_in_kernel) return false;
   const passes::kernel& k = Program::plan.kernels[Program::plan.steps[e.kernel].kernel];
   int times = 0;  // that the kernel loads an element
   for (int i = 0; i < k.instruction_count; ++i)

@@ -65,6 +65,22 @@ void multiply_by_elements(Device& device, const product<T>& p) {
   device.for_each(f.space.size(), f);
 }
 
+/// The elements of a factor: as they are, or their widened copy in `memory`.
+template <class T, class Device>
+const T* widened_factor(Device& device, const opaque_operation::operand& from, const void* elements, void* memory) {
+  const T* found = static_cast<const T*>(elements);
+  visit_stored<T>(from.type, [&]<class S>(element_tag<S>) {
+    if constexpr (!std::is_same_v<S, T>) {
+      const operand_view to = row_major(from);
+      kernels::copy_element<T, S> f{{}, static_cast<const S*>(elements), static_cast<T*>(memory)};
+      for (int d = 0; d < from.rank; ++d) f.space.add(from.extent[d], from.stride[d], to.stride[d]);
+      device.for_each(f.space.size(), f);
+      found = static_cast<const T*>(memory);
+    }
+  });
+  return found;
+}
+
 /// Runs the products along the innermost outer axis as one batched call, and loops over the other outer axes.
 template <class T, class Device>
 void multiply_by_blas(Device& device, product<T> p, const blas_layout& a, const blas_layout& b, int axis) {
@@ -101,9 +117,23 @@ struct blas_layouts {
   bool fit;
 };
 
+/// The bytes of the widened copy of factor k, if it has a narrow type in memory, otherwise 0. cuBLAS multiplies no narrow type by another one.
+template <class T>
+constexpr std::int64_t widened_bytes(const opaque_operation& n, int k) {
+  return n.in[k].type == dtype_v<T> ? 0 : (elements_of(n.in[k]) * static_cast<std::int64_t>(sizeof(T)) + 255) / 256 * 256;
+}
+/// The product of the factors as they are after widening.
+template <class T>
+constexpr opaque_operation widened(opaque_operation n) {
+  for (int k = 0; k < 2; ++k)
+    if (n.in[k].type != dtype_v<T>) static_cast<operand_view&>(n.in[k]) = row_major(n.in[k]);
+  return n;
+}
+
 /// Whether the step needs device.prepare_products().
 template <class T>
-constexpr bool multiplies_by_blas(const opaque_operation& n) {
+constexpr bool multiplies_by_blas(const opaque_operation& written) {
+  const opaque_operation n = widened<T>(written);
   const product<T> p{n.in[0], n.in[1], n.out, nullptr, nullptr, nullptr};
   return p.rows() > 0 && p.columns() > 0 && blas_layouts<T>(p);
 }
@@ -117,9 +147,14 @@ struct step_without_memory {
 };
 
 template <class T, class Device>
-struct step<ir::opcode::matmul, T, Device> : step_without_memory {
-  static void run(Device& device, void* const* pointers, const opaque_operation& n, const ir::bound*, void*) {
-    const product<T> p{n.in[0], n.in[1], n.out, static_cast<const T*>(pointers[0]), static_cast<const T*>(pointers[1]), static_cast<T*>(pointers[2])};
+struct step<ir::opcode::matmul, T, Device> {
+  static constexpr std::int64_t bytes(const opaque_operation& n) { return widened_bytes<T>(n, 0) + widened_bytes<T>(n, 1); }
+  static void run(Device& device, void* const* pointers, const opaque_operation& written, const ir::bound*, void* memory) {
+    const opaque_operation n = widened<T>(written);
+    const T* factor[2];
+    char* next = static_cast<char*>(memory);
+    for (int k = 0; k < 2; next += widened_bytes<T>(written, k++)) factor[k] = detail::widened_factor<T>(device, written.in[k], pointers[k], next);
+    const product<T> p{n.in[0], n.in[1], n.out, factor[0], factor[1], static_cast<T*>(pointers[2])};
     if (p.rows() == 0 || p.columns() == 0) return;
     if constexpr (std::is_floating_point_v<T>)
       if (const blas_layouts<T> layouts(p); layouts) return detail::multiply_by_blas(device, p, layouts.a, layouts.b, 0);

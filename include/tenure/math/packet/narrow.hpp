@@ -34,6 +34,9 @@ struct narrow_lanes<bfloat16> {
     const __m512i twice = _mm512_set_epi16(15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10, 9, 9, 8, 8, 7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0);
     return _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xaaaaaaaa, twice, _mm512_castsi256_si512(words)));
   }
+  static TENURE_INLINE __m512 broadcast_word(__m512, const bfloat16* x) {
+    return _mm512_castsi512_ps(_mm512_and_si512(_mm512_set1_epi16(std::bit_cast<short>(*x)), _mm512_set1_epi32(static_cast<int>(0xffff0000))));
+  }
 #if defined(__AVX512BF16__) && defined(__AVX512DQ__)
   static TENURE_INLINE __m256i to_words(__m512 x) {
     constexpr int is_subnormal = 0x20;  // the instruction makes these zero
@@ -41,6 +44,11 @@ struct narrow_lanes<bfloat16> {
   }
   [[gnu::cold, gnu::noinline]] static __m256i subnormal_to_words(__m512 x) { return _mm512_maskz_cvtepi32_epi16(detail::every_lane<__m512>, _mm512_castps_si512(narrowed(x))); }
 #endif
+#endif
+#if defined(EIGEN_VECTORIZE_AVX2) && !defined(__CUDACC__)
+  static TENURE_INLINE __m256 broadcast_word(__m256, const bfloat16* x) {
+    return _mm256_castsi256_ps(_mm256_and_si256(_mm256_set1_epi16(std::bit_cast<short>(*x)), _mm256_set1_epi32(static_cast<int>(0xffff0000))));
+  }
 #endif
 };
 
@@ -102,6 +110,13 @@ TENURE_KERNEL_INLINE P load_narrow(const Narrow* from, std::ptrdiff_t stride = 1
     for (int l = 0; l < width<P>; ++l) lanes[l] = static_cast<scalar_of<P>>(from[l < n ? l * stride : 0]);
     return load<P>(lanes);
   }
+}
+
+/// One number in every lane.
+template <class P, class Narrow>
+TENURE_KERNEL_INLINE P broadcast_narrow(const Narrow* from) {
+  if constexpr (requires { narrow_lanes<Narrow>::broadcast_word(P{}, from); }) return narrow_lanes<Narrow>::broadcast_word(P{}, from);
+  else return set1<P>(static_cast<scalar_of<P>>(*from));
 }
 
 /// Rounds each lane and writes the first n of them, at a stride, and nothing else.
