@@ -28,6 +28,7 @@ using tenure::dtype;
 using tenure::any_shape;
 using tenure::dtype_v;
 using tenure::bfloat16;
+using tenure::float16;
 using tenure::element;
 using tenure::extents;
 using tenure::max_rank;

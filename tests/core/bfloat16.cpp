@@ -22,6 +22,7 @@ static_assert(tenure::element<bfloat16> && tenure::dtype_v<bfloat16> == tenure::
 static_assert(tenure::lane_of(tenure::dtype::bfloat16) == tenure::dtype::float32 && tenure::is_floating(tenure::dtype::bfloat16));
 static_assert(tenure::promote(tenure::dtype::bfloat16, tenure::dtype::float32) == tenure::dtype::float32);
 static_assert(tenure::promote(tenure::dtype::bfloat16, tenure::dtype::int64) == tenure::dtype::bfloat16);
+static_assert(tenure::promote(tenure::dtype::bfloat16, tenure::dtype::float16) == tenure::dtype::float32);
 static_assert(float(bfloat16(1.00390625f)) == 1.0f && float(bfloat16(1.01171875f)) == 1.015625f, "halfway: to even");
 static_assert(std::is_same_v<decltype(bfloat16(1) + bfloat16(1)), bfloat16> && std::is_same_v<decltype(bfloat16(1) + 1.0f), float>);
 static_assert(bfloat16(2) < bfloat16(3) && -bfloat16(2) == bfloat16(-2) && bfloat16(256) + bfloat16(1) == bfloat16(256));
@@ -38,7 +39,7 @@ double by_definition(float x) {
 }
 }  // namespace
 
-// Law: every bfloat16 is a float.
+// Law: a number of two bytes is a float.
 TEST_CASE("all 65536 bfloat16 become the float of the same value, and back") {
   int wrong = 0;
   for (std::uint32_t b = 0; b < 65536; ++b) {

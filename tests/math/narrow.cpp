@@ -11,6 +11,7 @@
 
 namespace math = tenure::math;
 using tenure::bfloat16;
+using tenure::float16;
 
 namespace {
 /// P, and the narrower packets below it.
@@ -29,9 +30,10 @@ void each_width(F f) { each_width<math::packet_of<float>>(f); }
 bool same(float a, float b) { return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b); }
 }  // namespace
 
-TEST_CASE("loads of bfloat16 give all its numbers") {
-  std::vector<bfloat16> all;
-  for (int b = 0; b < 65536; ++b) all.push_back(bfloat16::from_bits(static_cast<std::uint16_t>(b)));
+TEMPLATE_TEST_CASE("loads of a narrow type give all its numbers", "", bfloat16, float16) {
+  using narrow = TestType;
+  std::vector<narrow> all;
+  for (int b = 0; b < 65536; ++b) all.push_back(narrow::from_bits(static_cast<std::uint16_t>(b)));
   each_width([&]<class P>(P) {
     constexpr int lanes = math::width<P>;
     int wrong = 0;
@@ -52,7 +54,8 @@ TEST_CASE("loads of bfloat16 give all its numbers") {
   });
 }
 
-TEST_CASE("stores of bfloat16 round each lane, and write nothing else") {
+TEMPLATE_TEST_CASE("stores of a narrow type round each lane, and write nothing else", "", bfloat16, float16) {
+  using narrow = TestType;
   each_width([&]<class P>(P) {
     constexpr int lanes = math::width<P>;
     int wrong = 0, written = 0;
@@ -61,20 +64,20 @@ TEST_CASE("stores of bfloat16 round each lane, and write nothing else") {
       const std::uint32_t low[] = {0, 1, 0x4000, 0x7fff, 0x8000, 0x8001, 0xc000, 0xffff};
       for (int l = 0; l < lanes; ++l) from[l] = std::bit_cast<float>(high << 16 | low[(l + high) % 8]);
       const P x = math::load<P>(from);
-      math::store<P>(rounded, math::rounded_to<bfloat16>(x));
+      math::store<P>(rounded, math::rounded_to<narrow>(x));
       for (const int n : {0, 1, lanes - 1, lanes})
         for (const int stride : {1, 2}) {
           if (n != lanes && high % 64 != 0) continue;
           std::uint16_t to[2 * lanes + 2];
           std::memset(to, 0xa5, sizeof to);
-          math::store_narrow<P>(reinterpret_cast<bfloat16*>(to + 1), x, stride, n);
+          math::store_narrow<P>(reinterpret_cast<narrow*>(to + 1), x, stride, n);
           for (int i = 0; i < 2 * lanes + 2; ++i) {
             const bool is_lane = i > 0 && (i - 1) % stride == 0 && (i - 1) / stride < n;
             if (!is_lane) written += to[i] != 0xa5a5;
-            else wrong += to[i] != bfloat16(from[(i - 1) / stride]).bits();
+            else wrong += to[i] != narrow(from[(i - 1) / stride]).bits();
           }
         }
-      for (int l = 0; l < lanes; ++l) wrong += !same(rounded[l], bfloat16(from[l]));
+      for (int l = 0; l < lanes; ++l) wrong += !same(rounded[l], narrow(from[l]));
     }
     INFO(lanes << " lanes");
     CHECK(wrong == 0);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tenure/core/bfloat16.hpp>
+#include <tenure/core/float16.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace TENURE_NAMESPACE {
 
-/// The element types, as values, in PyTorch's order of promotion: bool < int32 < int64 < bfloat16 < float32 < float64. Floating types are the last ones.
-enum class dtype : std::uint8_t { boolean, int32, int64, bfloat16, float32, float64 };
+/// The element types, as values, in PyTorch's order of promotion: bool < int32 < int64 < bfloat16, float16 < float32 < float64. Floating types are the last ones.
+enum class dtype : std::uint8_t { boolean, int32, int64, bfloat16, float16, float32, float64 };
 
 namespace detail {
 
@@ -36,6 +37,7 @@ inline constexpr element_row element_rows[] = {
     {dtype::int32, "int32", category::integer, 4, "<i4", 0, 2, dtype::int32},
     {dtype::int64, "int64", category::integer, 8, "<i8", 0, 4, dtype::int64},
     {dtype::bfloat16, "bfloat16", category::floating, 2, "<V2", 4, 9, dtype::float32},
+    {dtype::float16, "float16", category::floating, 2, "<f2", 2, 6, dtype::float32},
     {dtype::float32, "float32", category::floating, 4, "<f4", 2, 7, dtype::float32},
     {dtype::float64, "float64", category::floating, 8, "<f8", 2, 8, dtype::float64},
 };
@@ -59,7 +61,7 @@ struct type_list {
   template <int At>
   using at = typename decltype(type_at<At, T...>())::type;
 };
-using element_types = type_list<bool, std::int32_t, std::int64_t, bfloat16, float, double>;
+using element_types = type_list<bool, std::int32_t, std::int64_t, bfloat16, float16, float, double>;
 template <class... T>
 constexpr bool fit_the_rows(type_list<T...> types) {
   constexpr std::int64_t bytes[] = {sizeof(T)...};
@@ -73,7 +75,7 @@ constexpr bool fit_the_rows(type_list<T...> types) {
 static_assert(fit_the_rows(element_types{}), "element_rows and element_types have other types or another order");
 }  // namespace detail
 
-/// T is an element type of tensors: bool, std::int32_t, std::int64_t, bfloat16, float or double.
+/// T is an element type of tensors: bool, std::int32_t, std::int64_t, bfloat16, float16, float or double.
 template <class T>
 concept element = detail::element_types::position_of<T>() >= 0;
 
@@ -97,8 +99,12 @@ constexpr std::int64_t size_of(dtype d) { return detail::row_of(d).bytes; }
 /// The name of the type in printed tensors and in messages. It is NumPy's name.
 constexpr const char* name_of(dtype d) { return detail::row_of(d).name; }
 
-/// The element type in which an operation on both types computes. It is the later one of both in the order of the enumerators, as in PyTorch.
-constexpr dtype promote(dtype a, dtype b) { return a < b ? b : a; }
+/// The element type in which an operation on both types computes. It is the later one of both in the order of the enumerators, and float32 for bfloat16 and
+/// float16, as in PyTorch.
+constexpr dtype promote(dtype a, dtype b) {
+  const bool are_halves = (a == dtype::bfloat16 && b == dtype::float16) || (a == dtype::float16 && b == dtype::bfloat16);
+  return are_halves ? dtype::float32 : a < b ? b : a;
+}
 
 /// Calls f with element_tag<T>, where T is the C++ type of d, and returns its result. It turns a dtype known at run time into a type.
 template <class T>

@@ -81,8 +81,8 @@ struct convolution_along {
     if constexpr (!are_known || !channels_fit || !shapes::divides || !shapes::has_positions) {
       return x;
     } else {
-      constexpr bool is_narrow = dtype_v<T> == dtype::bfloat16;  // stored narrow, computed in float
-      const auto operand = [](const auto& v) { return is_narrow ? cast_to(v, dtype::float32) : value(v); };
+      constexpr bool is_narrow = number::is_narrow<T>;  // stored narrow, computed in lanes
+      const auto operand = [](const auto& v) { return is_narrow ? cast_to(v, lane_of(dtype_v<T>)) : value(v); };
       value added;
       if constexpr (has_bias) {
         constexpr bool same_type = std::is_same_v<T, typename B::element_type>;
@@ -93,7 +93,7 @@ struct convolution_along {
       }
       value y = Transposed ? rule::convolve_transposed(operand(x), operand(w), added) : rule::convolve(operand(x), operand(w), added);
       y = rule::result(y, S::rank);
-      return traced<T, shape_from<shapes>>{x.graph, is_narrow ? cast_to(y, dtype::bfloat16).id : y.id};
+      return traced<T, shape_from<shapes>>{x.graph, is_narrow ? cast_to(y, dtype_v<T>).id : y.id};
     }
   }
   template <class X, class W>

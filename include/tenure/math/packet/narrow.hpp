@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Packets of lanes from memory that holds a narrower element type, and back: whole packets, the first n lanes, and lanes at a stride.
 // A type states two functions of a packet, `widened` and `narrowed`, in a specialization of narrow_lanes. They work on the bits of lanes of
-// 32 bits, of which the lower 16 are the number in memory. It may add `from_words` and `to_words`, the same for AVX-512 and 16 numbers side by side.
+// 32 bits, of which the lower 16 are the number in memory. It may add `from_words` and `to_words`, the same from and to registers of 16-bit words.
 // Cost: a load of bfloat16 is one instruction more with AVX-512, else two; a store is four with avx512_bf16, else eight. A rounding is five or eight.
 #pragma once
 
@@ -30,7 +30,7 @@ struct narrow_lanes<bfloat16> {
     return detail::shr<16>(select(eq(x, x), nearest, detail::simd::por(x, set1_bits<P>(0x400000))));
   }
 #if defined(EIGEN_VECTORIZE_AVX512) && defined(__AVX512BW__) && !defined(__CUDACC__)
-  static TENURE_INLINE __m512 from_words(__m256i words) {
+  static TENURE_INLINE __m512 from_words(__m512, __m256i words) {
     const __m512i twice = _mm512_set_epi16(15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10, 9, 9, 8, 8, 7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0);
     return _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xaaaaaaaa, twice, _mm512_castsi256_si512(words)));
   }
@@ -49,6 +49,34 @@ struct narrow_lanes<bfloat16> {
   static TENURE_INLINE __m256 broadcast_word(__m256, const bfloat16* x) {
     return _mm256_castsi256_ps(_mm256_and_si256(_mm256_set1_epi16(std::bit_cast<short>(*x)), _mm256_set1_epi32(static_cast<int>(0xffff0000))));
   }
+#endif
+};
+template <>
+struct narrow_lanes<float16> {
+  template <class P>
+  static TENURE_KERNEL_INLINE P widened(P bits) {
+    const P sign = and_bits(detail::shl<16>(bits), set1_bits<P>(0x80000000)), size = detail::shl<13>(and_bits(bits, set1_bits<P>(0x7fff)));
+    const P value = mul(size, set1<P>(0x1p112f)), infinite = set1<P>(0x1p16f);  // exact, also for subnormal numbers
+    const P special = detail::simd::por(detail::simd::por(size, set1_bits<P>(0x7f800000)), select(eq(value, infinite), set1<P>(0.0f), set1_bits<P>(0x400000)));
+    return detail::simd::por(sign, select(lt(value, infinite), value, special));
+  }
+  template <class P>
+  static TENURE_KERNEL_INLINE P narrowed(P x) {
+    const P sign = and_bits(detail::shr<16>(x), set1_bits<P>(0x8000)), size = abs(x);
+    const P odd = detail::shr<31>(detail::shl<18>(size));
+    const P normal = detail::shr<13>(detail::iadd(detail::iadd(size, set1_bits<P>(0u - 0x38000000u + 0xfffu)), odd));
+    const P subnormal = detail::iadd(add(size, set1<P>(0.5f)), set1_bits<P>(0u - 0x3f000000u));  // a step of 0.5 is that of subnormal numbers
+    const P finite = select(lt(size, set1<P>(0x1p-14f)), subnormal, normal), known = select(lt(size, set1<P>(65520.0f)), finite, set1_bits<P>(0x7c00));
+    const P nan = detail::simd::por(and_bits(detail::shr<13>(x), set1_bits<P>(0x3ff)), set1_bits<P>(0x7e00));
+    return detail::simd::por(sign, select(eq(x, x), known, nan));
+  }
+#if defined(EIGEN_VECTORIZE_AVX512) && !defined(__CUDACC__)
+  static TENURE_INLINE __m512 from_words(__m512, __m256i words) { return _mm512_maskz_cvtph_ps(detail::every_lane<__m512>, words); }
+  static TENURE_INLINE __m256i to_words(__m512 x) { return _mm512_maskz_cvtps_ph(detail::every_lane<__m512>, x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+#endif
+#if defined(EIGEN_VECTORIZE_AVX) && defined(__F16C__) && !defined(__CUDACC__)
+  static TENURE_INLINE __m256 from_words(__m256, __m128i words) { return _mm256_cvtph_ps(words); }
+  static TENURE_INLINE __m128i to_words(__m256 x) { return _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 #endif
 };
 
@@ -86,16 +114,34 @@ TENURE_INLINE void words_to(void* to, __m512 words) {
 void words_from(...);
 void words_to(...);
 
-template <class Lanes, class P>
-TENURE_KERNEL_INLINE P load_words(P p, const void* from) { return Lanes::widened(words_from(p, from)); }
-template <class Lanes, class P>
-TENURE_KERNEL_INLINE void store_words(void* to, P value) { words_to(to, Lanes::narrowed(value)); }
-#if defined(EIGEN_VECTORIZE_AVX512) && !defined(__CUDACC__)
-template <class Lanes, auto = &Lanes::from_words>
-TENURE_INLINE __m512 load_words(__m512, const void* from) { return Lanes::from_words(_mm256_loadu_si256(static_cast<const __m256i*>(from))); }
-template <class Lanes, auto = &Lanes::to_words>
-TENURE_INLINE void store_words(void* to, __m512 value) { _mm256_storeu_si256(static_cast<__m256i*>(to), Lanes::to_words(value)); }
+/// The words of a packet as one register, if the processor converts them at once.
+template <class P>
+struct words_of;
+#if defined(EIGEN_VECTORIZE_AVX) && !defined(__CUDACC__)
+template <>
+struct words_of<__m256> {
+  static TENURE_INLINE __m128i load(const void* from) { return _mm_loadu_si128(static_cast<const __m128i*>(from)); }
+  static TENURE_INLINE void store(void* to, __m128i words) { _mm_storeu_si128(static_cast<__m128i*>(to), words); }
+};
 #endif
+#if defined(EIGEN_VECTORIZE_AVX512) && !defined(__CUDACC__)
+template <>
+struct words_of<__m512> {
+  static TENURE_INLINE __m256i load(const void* from) { return _mm256_loadu_si256(static_cast<const __m256i*>(from)); }
+  static TENURE_INLINE void store(void* to, __m256i words) { _mm256_storeu_si256(static_cast<__m256i*>(to), words); }
+};
+#endif
+
+template <class Lanes, class P>
+TENURE_KERNEL_INLINE P load_words(P p, const void* from) {
+  if constexpr (requires { Lanes::from_words(p, words_of<P>::load(from)); }) return Lanes::from_words(p, words_of<P>::load(from));
+  else return Lanes::widened(words_from(p, from));
+}
+template <class Lanes, class P>
+TENURE_KERNEL_INLINE void store_words(void* to, P value) {
+  if constexpr (requires { words_of<P>::store(to, Lanes::to_words(value)); }) words_of<P>::store(to, Lanes::to_words(value));
+  else words_to(to, Lanes::narrowed(value));
+}
 }  // namespace detail
 
 /// Loads the first n lanes, at a stride, and repeats the first element in the others. Requires n > 0.
@@ -137,7 +183,7 @@ TENURE_KERNEL_INLINE void store_narrow(Narrow* to, P value, std::ptrdiff_t strid
 template <class Narrow, class P>
 TENURE_KERNEL_INLINE P rounded_to(P value) {
   if constexpr (is_one_lane<P>) return static_cast<P>(Narrow(value));
-  else if constexpr (requires { narrow_lanes<Narrow>::to_words(value); }) return narrow_lanes<Narrow>::from_words(narrow_lanes<Narrow>::to_words(value));
+  else if constexpr (requires { narrow_lanes<Narrow>::to_words(value); }) return narrow_lanes<Narrow>::from_words(P{}, narrow_lanes<Narrow>::to_words(value));
   else return narrow_lanes<Narrow>::widened(narrow_lanes<Narrow>::narrowed(value));
 }
 
