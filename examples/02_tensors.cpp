@@ -73,6 +73,13 @@ int main() {
   tn::tensor exact = tn::cast<float>(half) + 1.0;             // or half + x with a float32 tensor x
   right &= exact(2) == 257;
 
+  // uint8 and int8: a byte in memory, and arithmetic in int32. A result that is stored wraps around; a floating number becomes the nearest one.
+  tn::tensor<std::uint8_t, tn::shape<3>> pixels{0, 128, 255};
+  tn::tensor light = tn::cast<float>(pixels) / 255.0;
+  right &= light(2) == 1 && tn::eval(pixels + pixels)(2) == 254;
+  tn::tensor brighter = tn::cast<std::uint8_t>(light * 300.0);
+  right &= brighter(1) == 150 && brighter(2) == 255;
+
   // to<T>() and cast<T>() convert element types.
   tn::tensor whole = tn::cast<std::int32_t>(steps * 4.f);
   std::cout << whole << '\n';

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// Matrix products whose factors are bfloat16 in memory, judged by sums of integers. All numbers are small integers, so every order of additions has the same
+// Matrix products whose factors have a narrow type in memory, judged by sums of integers. All numbers are small integers, so every order of additions has the same
 // bits. NaN lies in the memory between and behind the elements: a product that uses what it must not read is NaN.
 #include "../catch.hpp"
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include <tenure/backend/cpu/matmul.hpp>
@@ -29,36 +30,37 @@ struct matrix {
     const extent length = by_columns ? m : n, even = (length + 5) / 2 * 2;
     const extent stride = l == layout::padded_rows || l == layout::padded_columns ? even : l == layout::odd_rows || l == layout::odd_columns ? even + 1 : length;
     const extent row = l == layout::spread ? 3 * n + 1 : by_columns ? 1 : stride, column = l == layout::spread ? 3 : by_columns ? stride : 1;
-    memory.assign(static_cast<std::size_t>(m * n == 0 ? 1 : (m - 1) * row + (n - 1) * column + 40), S(std::numeric_limits<float>::quiet_NaN()));
+    const S outside = std::is_integral_v<S> ? S(99) : S(std::numeric_limits<float>::quiet_NaN());
+    memory.assign(static_cast<std::size_t>(m * n == 0 ? 1 : (m - 1) * row + (n - 1) * column + 40), outside);
     for (extent i = 0; i < m; ++i)
       for (extent j = 0; j < n; ++j) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
-        value.push_back(static_cast<int>(seed >> 60) - 8);
-        memory[static_cast<std::size_t>(i * row + j * column)] = S(static_cast<float>(value.back()));
+        value.push_back(static_cast<int>(seed >> 60) - (std::is_unsigned_v<S> ? 0 : 8));
+        memory[static_cast<std::size_t>(i * row + j * column)] = static_cast<S>(value.back());
       }
     ref = {memory.data(), row, column};
   }
 };
 
-template <class A, class B>
+template <class T, class A, class B>
 int wrong_elements(extent m, extent n, extent k, layout of_a, layout of_b, bool accumulate) {
   const matrix<A> a(m, k, of_a, 1);
   const matrix<B> b(k, n, of_b, 2);
   const extent ldc = n + 3;
-  std::vector<float> c(static_cast<std::size_t>(m * ldc + 1), 7.0f);
-  std::vector<char> workspace(static_cast<std::size_t>(backend::matmul_workspace<float>(m, n, k)));
-  backend::matmul<float>(m, n, k, a.ref, b.ref, c.data(), ldc, accumulate, workspace.data());
+  std::vector<T> c(static_cast<std::size_t>(m * ldc + 1), T(7));
+  std::vector<char> workspace(static_cast<std::size_t>(backend::matmul_workspace<T>(m, n, k)));
+  backend::matmul<T>(m, n, k, a.ref, b.ref, c.data(), ldc, accumulate, workspace.data());
   int wrong = 0;
   for (extent i = 0; i < m; ++i)
     for (extent j = 0; j < ldc; ++j) {
       std::int64_t sum = accumulate || j >= n ? 7 : 0;
       for (extent l = 0; j < n && l < k; ++l) sum += a.value[static_cast<std::size_t>(i * k + l)] * b.value[static_cast<std::size_t>(l * n + j)];
-      wrong += c[static_cast<std::size_t>(i * ldc + j)] != static_cast<float>(sum);
+      wrong += c[static_cast<std::size_t>(i * ldc + j)] != static_cast<T>(sum);
     }
   return wrong;
 }
 
-template <class A, class B>
+template <class A, class B, class T = float>
 void check_sizes() {
   const struct {
     extent m, n, k;
@@ -69,7 +71,7 @@ void check_sizes() {
       for (const layout of_b : {layout::rows, layout::padded_rows, layout::columns, layout::padded_columns, layout::odd_columns, layout::spread})
         for (const bool accumulate : {false, true}) {
           INFO(s.m << " x " << s.n << " x " << s.k << ", layouts " << static_cast<int>(of_a) << " and " << static_cast<int>(of_b) << (accumulate ? ", added" : ""));
-          CHECK(wrong_elements<A, B>(s.m, s.n, s.k, of_a, of_b, accumulate) == 0);
+          CHECK(wrong_elements<T, A, B>(s.m, s.n, s.k, of_a, of_b, accumulate) == 0);
         }
 }
 
@@ -78,6 +80,10 @@ void check_sizes() {
 TEST_CASE("products of bfloat16 by bfloat16, from any memory") { check_sizes<bfloat16, bfloat16>(); }
 TEST_CASE("products of float32 by bfloat16, from any memory") { check_sizes<float, bfloat16>(); }
 TEST_CASE("products of bfloat16 by float32, from any memory") { check_sizes<bfloat16, float>(); }
+TEST_CASE("products of float32 by float16, from any memory") { check_sizes<float, tenure::float16>(); }
+TEST_CASE("products of float32 by int8, from any memory") { check_sizes<float, std::int8_t>(); }
+TEST_CASE("products of uint8 by double, from any memory") { check_sizes<std::uint8_t, double, double>(); }
+TEST_CASE("products of uint8 by int8 in int32, from any memory") { check_sizes<std::uint8_t, std::int8_t, std::int32_t>(); }
 
 // Law: an element of C is a sum over ascending pairs of steps, or the sum of such parts, and of the last step if there is an odd number.
 TEST_CASE("rows of a product of bfloat16 have the same bits in any panel of two rows or more") {

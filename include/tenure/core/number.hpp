@@ -16,6 +16,10 @@ namespace TENURE_NAMESPACE::number {
 /// The type in which numbers of type T are computed: T itself, or a wider one where the processor has no arithmetic for T.
 template <class T>
 struct computed_as { using type = T; };
+template <>
+struct computed_as<std::int8_t> { using type = std::int32_t; };
+template <>
+struct computed_as<std::uint8_t> { using type = std::int32_t; };
 template <class T>
 using lane_t = typename computed_as<T>::type;
 /// Whether T is only a format in memory.
@@ -104,7 +108,13 @@ TENURE_KERNEL_INLINE constexpr To convert(From x) {
   if constexpr (is_narrow<From>) {
     return convert<To>(static_cast<lane_t<From>>(x));
   } else if constexpr (is_narrow<To>) {
-    return To(convert<lane_t<To>>(x));
+    const lane_t<To> lane = convert<lane_t<To>>(x);
+    if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {  // as other integers, the nearest one
+      constexpr lane_t<To> least = std::numeric_limits<To>::min(), most = std::numeric_limits<To>::max();
+      return static_cast<To>(lane < least ? least : lane > most ? most : lane);
+    } else {
+      return To(lane);
+    }
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
     using limits = std::numeric_limits<To>;
     constexpr From least = static_cast<From>(limits::min()), past = static_cast<From>(limits::max() / 2 + 1) * From(2);

@@ -82,7 +82,7 @@ inline std::uint64_t dense_bytes(std::string_view dtype, std::span<const std::in
   if (bytes == 0) {
     const bool big_endian = dtype.starts_with('>');
     where.fail("dtype " + in_quotes(dtype) + " is " + (big_endian ? "big-endian" : "not supported") +
-               "; float32, float64, bfloat16, float16, int32, int64 (little-endian) and bool are");
+               "; float32, float64, bfloat16, float16, int32, int64 (little-endian), int8, uint8 and bool are");
   }
   constexpr std::uint64_t limit = std::numeric_limits<std::int64_t>::max();
   bool empty = false, huge = false;
@@ -190,7 +190,7 @@ class npy_dictionary {
   std::string_view description() {
     skip();
     const bool is_record = at_ < text_.size() && text_[at_] == '[';
-    if (is_record) where_.fail("a structured dtype; float32, float64, bfloat16, float16, int32, int64 and bool are supported");
+    if (is_record) where_.fail("a structured dtype; float32, float64, bfloat16, float16, int32, int64, int8, uint8 and bool are supported");
     const std::string_view found = word();
     return found == "|V2" ? std::string_view("<V2") : found;
   }

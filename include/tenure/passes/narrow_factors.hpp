@@ -15,8 +15,7 @@ namespace TENURE_NAMESPACE::passes {
 constexpr node_id widened_factor(const ir::graph_view& g, node_id factor) {
   while (is_view(g[factor].op)) factor = g[factor].in[0];
   if (g[factor].op != ir::opcode::cast) return none;
-  const dtype from = g[g[factor].in[0]].type;
-  return is_narrow(from) && lane_of(from) == g[factor].type ? factor : none;
+  return widens_to(g[g[factor].in[0]].type, g[factor].type) ? factor : none;
 }
 
 /// Whether a product is so small that its factors are in registers. Such a product reads lanes.

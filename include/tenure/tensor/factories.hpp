@@ -21,7 +21,7 @@ inline constexpr bool makes_none<T, Shape, N...> = false;
 template <class T, class... N>
 after_error refused_factory() {
   constexpr bool holds = element<T>;
-  static_assert(holds, "tenure: tensor: the element type is not bool, int32, int64, bfloat16, float16, float or double");
+  static_assert(holds, "tenure: tensor: the element type is not bool, uint8, int8, int32, int64, bfloat16, float16, float or double");
   static_assert(!holds || never<T>, "tenure: shape: the shape is a type and comes first: zeros<float>(shape<2, 3>{})");
   return {};
 }

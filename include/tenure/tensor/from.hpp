@@ -27,7 +27,7 @@ using borrowed = tensor<std::remove_const_t<T>, Shape, ownership::aliasing, role
 template <class T>
 constexpr bool is_borrowable() {
   constexpr bool holds = element<std::remove_const_t<T>>;
-  static_assert(holds, "tenure: from: the element type is not bool, int32, int64, bfloat16, float16, float or double");
+  static_assert(holds, "tenure: from: the element type is not bool, uint8, int8, int32, int64, bfloat16, float16, float or double");
   return holds;
 }
 

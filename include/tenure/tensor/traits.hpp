@@ -75,7 +75,7 @@ class tensor {
   static constexpr bool is_deduced = !std::is_same_v<T, detail::undeduced>;
   static_assert(is_deduced, "tenure: tensor: the element type and the shape do not follow from these arguments: write tensor<float, shape<2, 3>>");
   static constexpr bool holds = !is_deduced || element<T>;
-  static_assert(holds, "tenure: tensor: the element type is not bool, int32, int64, bfloat16, float16, float or double");
+  static_assert(holds, "tenure: tensor: the element type is not bool, uint8, int8, int32, int64, bfloat16, float16, float or double");
 
  public:
   template <class... X>

@@ -47,11 +47,22 @@ struct narrow_format {
   }
 };
 
+/// Integers of a byte: those of their lanes are taken modulo 256.
+template <class Narrow>
+  requires std::is_integral_v<Narrow>
+struct narrow_format<Narrow> {
+  static double value(Narrow x) { return x; }
+  static Narrow nearest(double x) {
+    const double rest = x - 256 * std::floor(x / 256);
+    return static_cast<Narrow>(rest > static_cast<double>(std::numeric_limits<Narrow>::max()) ? rest - 256 : rest);
+  }
+};
+
 /// A copy of the array with the element type `to`, which is the lane of a narrow type, or a narrow type of which `from` is the lane.
 inline array converted(const array& from, dtype to) {
   array y(to, from.shape);
-  visit_floating(from.type, [&]<class From>(element_tag<From>) {
-    visit_floating(to, [&]<class To>(element_tag<To>) {
+  visit_dtype(from.type, [&]<class From>(element_tag<From>) {
+    visit_dtype(to, [&]<class To>(element_tag<To>) {
       for (std::int64_t i = 0; i < y.size(); ++i) {
         if constexpr (number::is_narrow<From>) y.as<To>()[i] = static_cast<To>(narrow_format<From>::value(from.as<From>()[i]));
         else if constexpr (number::is_narrow<To>) y.as<To>()[i] = narrow_format<To>::nearest(static_cast<double>(from.as<From>()[i]));

@@ -99,7 +99,18 @@ class operations {
     in_lanes_ = true;
     array y = computed(wide);
     in_lanes_ = false;
-    return wide.type == n.type ? y : converted(y, n.type);
+    if (wide.type == n.type) return y;
+    if (n.op == ir::opcode::cast && is_floating(values_[static_cast<std::size_t>(n.in[0])].type)) saturate(y, n.type);
+    return converted(y, n.type);
+  }
+
+  /// A floating number becomes the nearest integer of a byte.
+  static void saturate(array& of_lanes, dtype type) {
+    visit_dtype(type, [&]<class T>(element_tag<T>) {
+      if constexpr (std::is_integral_v<T> && number::is_narrow<T>)
+        for (std::int64_t i = 0; i < of_lanes.size(); ++i)
+          of_lanes.as<number::lane_t<T>>()[i] = std::clamp<number::lane_t<T>>(of_lanes.as<number::lane_t<T>>()[i], std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+    });
   }
 
   ir::graph_view g_;

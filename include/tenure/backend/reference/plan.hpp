@@ -197,7 +197,7 @@ class kernel_run {
       const passes::access& a = access(at(i).access);
       if (a.type == dtype_v<T>) return write(at(i).access, position, from.value);
       require(lane_of(a.type) == dtype_v<T>, "a store of another type than the kernel computes in");
-      visit_floating(a.type, [&]<class To>(element_tag<To>) {
+      visit_dtype(a.type, [&]<class To>(element_tag<To>) {
         if constexpr (number::is_narrow<To>) *reinterpret_cast<To*>(m_.element(a, position)) = narrow_format<To>::nearest(static_cast<double>(from.value));
       });
     }
@@ -210,7 +210,7 @@ class kernel_run {
       const bool from_mask = at(x.in[0]).is_mask;
       if (x.is_mask) to.mask = from_mask ? from.mask : from.value != T(0);
       else to.value = from_mask ? T(from.mask) : from.value;
-      visit_floating(static_cast<dtype>(x.bits), [&]<class To>(element_tag<To>) {  // a cast to a narrow type
+      visit_dtype(static_cast<dtype>(x.bits), [&]<class To>(element_tag<To>) {  // a cast to a narrow type
         if constexpr (number::is_narrow<To>) to.value = static_cast<T>(narrow_format<To>::value(narrow_format<To>::nearest(static_cast<double>(to.value))));
       });
       return;

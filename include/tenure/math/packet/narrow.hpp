@@ -114,6 +114,21 @@ TENURE_INLINE void words_to(void* to, __m512 words) {
 void words_from(...);
 void words_to(...);
 
+// Integers of a byte as floating lanes.
+#if defined(EIGEN_VECTORIZE_AVX2) && !defined(__CUDACC__)
+TENURE_INLINE __m256 bytes_from(__m256, const std::int8_t* from) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)))); }
+TENURE_INLINE __m256 bytes_from(__m256, const std::uint8_t* from) { return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)))); }
+#endif
+#if defined(EIGEN_VECTORIZE_AVX512) && !defined(__CUDACC__)
+TENURE_INLINE __m512 bytes_from(__m512, const std::int8_t* from) {
+  return _mm512_maskz_cvtepi32_ps(every_lane<__m512>, _mm512_maskz_cvtepi8_epi32(every_lane<__m512>, _mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+}
+TENURE_INLINE __m512 bytes_from(__m512, const std::uint8_t* from) {
+  return _mm512_maskz_cvtepi32_ps(every_lane<__m512>, _mm512_maskz_cvtepu8_epi32(every_lane<__m512>, _mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+}
+#endif
+void bytes_from(...);
+
 /// The words of a packet as one register, if the processor converts them at once.
 template <class P>
 struct words_of;
@@ -150,8 +165,11 @@ TENURE_KERNEL_INLINE P load_narrow(const Narrow* from, std::ptrdiff_t stride = 1
   if constexpr (is_one_lane<P>) {
     return static_cast<P>(*from);
   } else {
-    if constexpr (std::is_same_v<decltype(detail::words_from(P{}, from)), P>)
+    if constexpr (std::is_same_v<decltype(detail::bytes_from(P{}, from)), P>) {
+      if (stride == 1 && n == width<P>) return detail::bytes_from(P{}, from);
+    } else if constexpr (sizeof(Narrow) == 2 && std::is_same_v<decltype(detail::words_from(P{}, from)), P>) {
       if (stride == 1 && n == width<P>) return detail::load_words<narrow_lanes<Narrow>>(P{}, from);
+    }
     scalar_of<P> lanes[width<P>];
     for (int l = 0; l < width<P>; ++l) lanes[l] = static_cast<scalar_of<P>>(from[l < n ? l * stride : 0]);
     return load<P>(lanes);

@@ -41,7 +41,7 @@ struct matmul : structural<ir::opcode::matmul, 2, lowering::step> {
   static constexpr void verify(rule_check& c) {
     const extents &a = c.shape_of(0), &b = c.shape_of(1), &to = c.shape();
     for (int k = 0; k < 2; ++k)
-      if (lane_of(c.operand(k).type) != c.self().type) c.same_type(k);  // loads may widen a factor: passes/narrow_factors.hpp
+      if (!widens_to(c.operand(k).type, c.self().type)) c.same_type(k);  // loads may widen a factor: passes/narrow_factors.hpp
     c.expect(c.self().type != dtype::boolean, "a product of bool");
     c.expect(to.rank >= 2, "a product of less than matrices", to.rank, 2);
     c.rank_is(a, to.rank);

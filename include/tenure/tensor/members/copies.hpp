@@ -74,7 +74,7 @@ class tensor_copies {
   template <class U>
     requires(!element<U>)
   auto to() const {
-    static_assert(detail::never<U>, "tenure: to: the element type is not bool, int32, int64, bfloat16, float16, float or double");
+    static_assert(detail::never<U>, "tenure: to: the element type is not bool, uint8, int8, int32, int64, bfloat16, float16, float or double");
     return self().view();
   }
   template <class D>

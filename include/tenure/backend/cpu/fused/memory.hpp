@@ -31,7 +31,7 @@ struct packet_memory : non_temporal<Code> {
       const from* source = static_cast<const from*>(args.pointer[A]) + p.offset[A] + i * step;
       if constexpr (x.stride[last] == 0) {
         return math::set1<P>(number::convert<T>(*source));
-      } else if constexpr (number::is_narrow<from> && std::is_same_v<number::lane_t<from>, T>) {
+      } else if constexpr (widens_to(x.type, dtype_v<T>)) {
         return math::load_narrow<P>(source, step, Partial ? n : lanes);
       } else if constexpr (!std::is_same_v<from, T>) {
         T lane[lanes];
