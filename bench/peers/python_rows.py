@@ -355,6 +355,16 @@ def pytorch_rows():
             row(f"{name}{suffix}", "pytorch", c, lambda value=value: (value, 0, None))
             row(f"{name}{suffix}_gradients", "pytorch", c, lambda gradients=gradients: (gradients, 0, None))
 
+    # bench/networks/narrow.cpp
+    for name, dtype in (("f32", torch.float32), ("bf16", torch.bfloat16)):
+        w = torch.tensor(uniform(2, 2048, 2048)).to(dtype)
+        for rows in (4, 16, 128):
+            x = torch.tensor(uniform(1, rows, 2048)).to(dtype)
+            row(f"prefill_{name}", "pytorch", rows, lambda x=x, w=w: (lambda: F.linear(x, w), 0, None))
+        w = torch.tensor(uniform(2, 16384, 4096)).to(dtype)
+        x = torch.tensor(uniform(1, 1, 4096)).to(dtype)
+        row(f"decode_{name}", "pytorch", 16384, lambda x=x, w=w: (lambda: F.linear(x, w), 0, None))
+
     x, w = uniform(1, wide, wide, bound=3), uniform(2, wide, wide)
     both("softmax", wide, with_gradients(lambda x, w: (torch.softmax(x, 1) * w).sum(), [x], [w]), np.sum(np.exp(log_softmax(np.float64(x))) * w))
     both("cross_entropy", wide, with_gradients(lambda x, y: F.cross_entropy(x, y), [x], [labels]), -np.mean(log_softmax(np.float64(x))[np.arange(wide), labels]))
