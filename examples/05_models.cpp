@@ -113,6 +113,11 @@ int main() {
   }
   std::printf("loss %.4f\n", static_cast<double>(last));
 
+  // Products in bfloat16, forward and backward, which sum in float32. The parameters and the state of the rule stay float32.
+  auto narrow = tn::train_step(tn::autocast<tn::bfloat16>(loss), tn::optim::adam{.learning_rate = 1e-3f});
+  for (int i = 0; i < 100; ++i) last = narrow(model, state, x, y).item();
+  right &= last < 0.01f;
+
   // L-BFGS, for a smooth function of all data: here the rate and the size of a decay, from measurements.
   constexpr auto misfit = [](auto p, auto t, auto measured) { return mean(square(p[0] * exp(-p[1] * t) - measured)); };
   const auto times = tn::linspace<double>(tn::shape<20>{}, 0.0, 4.0);

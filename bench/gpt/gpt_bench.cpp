@@ -10,6 +10,9 @@ namespace {
 
 namespace tn = tenure;
 
+/// The loss with products in bfloat16.
+constexpr auto narrow_loss = tn::autocast<tn::bfloat16>(gpt::loss);
+
 template <int Layers, int Width, int Time, int Batch, int Vocabulary, int Heads>
 struct workload {
   using text = tn::tensor<std::int64_t, tn::shape<Batch, Time>>;
@@ -62,6 +65,27 @@ struct workload {
   void by_hand() { benchmark::DoNotOptimize(hand.step(bench::data_of(now), bench::data_of(next), rate)); }
 };
 
+/// The same model, trained with products in bfloat16.
+template <int Layers, int Width, int Time, int Batch, int Vocabulary = 64, int Heads = 4>
+struct narrow_workload {
+  tn::engine random{1};
+  decltype(tn::init<gpt::model, Vocabulary, Time, Width, Heads, Layers>(random)) model = tn::init<gpt::model, Vocabulary, Time, Width, Heads, Layers>(random);
+  decltype(tn::train_step(narrow_loss, tn::optim::adam{})) train = tn::train_step(narrow_loss, tn::optim::adam{.learning_rate = 3e-4f});
+  decltype(train.rule.init(model)) state = train.rule.init(model);
+  tn::tensor<std::int64_t, tn::shape<Batch, Time>> now, next;
+  tn::flush_denormals scope;
+
+  explicit narrow_workload(std::int64_t) {
+    std::int64_t *const a = bench::data_of(now), *const b = bench::data_of(next);
+    std::mt19937 letters(7);
+    for (int i = 0; i < Batch * Time; ++i) a[i] = letters() % Vocabulary, b[i] = (a[i] * 5 + 3) % Vocabulary;
+    const float exact = tn::compile(gpt::loss)(model, now, next).item(), rounded = train(model, state, now, next).item();
+    bench::require_agreement("gpt in bfloat16: loss", &rounded, &exact, 1, 1e-2);
+  }
+  std::int64_t items() const { return Batch * Time; }
+  void tenure() { benchmark::DoNotOptimize(train(model, state, now, next).item()); }
+};
+
 template <int Layers, int Width, int Time, int Batch, int Vocabulary = 64, int Heads = 4>
 void rows() {
   using w = workload<Layers, Width, Time, Batch, Vocabulary, Heads>;
@@ -75,6 +99,8 @@ const bool registered = [] {
   rows<2, 64, 64, 4>();
   rows<4, 128, 64, 8>();
   rows<2, 128, 1024, 1>();
+  bench::row<narrow_workload<4, 128, 64, 8>>("gpt_4x128x64_bf16", "tenure", 8, [](auto& p) { p.tenure(); });
+  bench::row<workload<4, 128, 64, 8, 64, 4>>("gpt_4x128x64_bf16", "float32", 8, [](auto& p) { p.tenure(); });
   if (std::getenv("TENURE_BENCH_LARGE") != nullptr) rows<12, 768, 64, 4, 50304, 12>();
   return true;
 }();

@@ -399,6 +399,7 @@ using tenure::vmap;
 using tenure::unmapped;
 using tenure::as_numbers;
 using tenure::traced_number;
+using tenure::autocast;
 using tenure::checkpoint;
 using tenure::save_products;
 using tenure::custom_jvp;

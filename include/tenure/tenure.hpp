@@ -98,6 +98,7 @@
 #include <tenure/transform/control_flow.hpp>
 
 #include <tenure/transform/as_numbers.hpp>
+#include <tenure/transform/autocast.hpp>
 #include <tenure/transform/checkpoint.hpp>
 #include <tenure/transform/compile.hpp>
 #include <tenure/transform/custom.hpp>

@@ -88,6 +88,19 @@ class builder : public symbol_table {
   }
 #endif
 
+  /// The element type in which products of float32 are traced.
+  constexpr dtype products_in() const { return products_in_; }
+  /// While this object lives, products of float32 are traced in another element type.
+  class product_scope : tenure::detail::not_copied {
+   public:
+    constexpr product_scope(builder& g, dtype type) : g_(g), before_(g.products_in_) { g.products_in_ = type; }
+    constexpr ~product_scope() { g_.products_in_ = before_; }
+
+   private:
+    builder& g_;
+    dtype before_;
+  };
+
   constexpr const node& operator[](node_id id) const { return nodes_.data_[id]; }
   constexpr int count() const { return nodes_.size_; }
   constexpr const extents& shape(std::int16_t id) const { return shapes_.data_[id]; }
@@ -343,6 +356,7 @@ class builder : public symbol_table {
   int input_count_ = 0;
   bool is_body_ = false;
   sample_extents samples_;
+  dtype products_in_ = dtype::float32;
   node_id backward_from_ = 0;
   diagnostic refused_;
   static constexpr std::int64_t is_gone = 1;  // `start` of a constant that replaces a node which outline() moved to a body

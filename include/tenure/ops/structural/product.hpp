@@ -7,6 +7,8 @@
 namespace TENURE_NAMESPACE::ops {
 
 constexpr value matrix_product(value a, value b) {
+  if (const dtype narrow = a.graph->products_in(); narrow != dtype::float32 && a.type() == dtype::float32)  // transform/autocast.hpp
+    return cast_to(matrix_product(cast_to(a, narrow), cast_to(b, narrow)), dtype::float32);
   extents to = a.shape();
   to[to.rank - 1] = b.shape()[b.shape().rank - 1];
   return {*a.graph, a.graph->emit({.op = ir::opcode::matmul, .type = a.type(), .arity = 2, .shape = a.graph->intern(to), .in = {a.id, b.id, ir::none}})};
