@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""The coefficients of include/tenure/math/gamma.hpp normal_tail.hpp and normal_inverse.hpp: interpolation at Chebyshev's points with 40 digits.
+"""The coefficients of include/tenure/math/gamma.hpp, digamma_pieces.hpp, normal_tail.hpp and normal_inverse.hpp: interpolation at Chebyshev's points with 40 digits.
 
     scripts/gamma.py [--check | --golden | --golden-normal | --golden-inverse]
 
@@ -64,6 +64,7 @@ fits = {
                          of_large(lambda x, u: 1 / x / loggamma(x)), 9, 3),
     "x digamma(x) / (x - root) in x - 1.5": (slope, -half, half, None, 18, 9),
     "digamma, Stirling": (of_large(lambda x, u: (log(x) - 1 / x / 2 - psi(0, x)) / u), 0, 1 / mpf(16), of_large(lambda x, u: u / psi(0, x)), 10, 4),
+    "digamma, Stirling, from 32 on": (of_large(lambda x, u: (log(x) - 1 / x / 2 - psi(0, x)) / u), 0, 1 / mpf(1024), of_large(lambda x, u: u / psi(0, x)), 4),
     "trigamma, Stirling": (of_large(lambda x, u: (psi(1, x) - 1 / x - u / 2) * x / u), 0, 1 / mpf(25), of_large(lambda x, u: u / x / psi(1, x)), 10, 4),
     "polygamma<2>, Stirling": (of_large(lambda x, u: (-psi(2, x) - u - u / x) / u**2), 0, 1 / mpf(25), of_large(lambda x, u: -u * u / psi(2, x)), 11, 4),
     "sin(pi r) / (pi r) in r^2": (sine, 0, mpf(0.25), None, 9, 5),
@@ -83,6 +84,18 @@ def interpolation(f, low, high, count):
         for k in range(count):
             a[i, k] = x**k
     return list(lu_solve(a, b))
+
+
+def digamma_rows(terms=15):
+    """digamma on [1, 32) in 16 pieces: their centres, one of which is next to the root, and the coefficients of equal powers."""
+    edges = [mpf(2) ** int(v) * (1 + v - int(v)) for v in (mpf(5) * i / 16 for i in range(17))]
+    columns = []
+    for low, high in zip(edges, edges[1:]):
+        centre = mpf(float(root)) if low < root < high else (low + high) / 2
+        value = [psi(0, centre)] if low < root < high else []
+        f = (lambda d: (psi(0, centre + d) - value[0]) / d if d else psi(1, centre)) if value else (lambda d: psi(0, centre + d))
+        columns.append([centre] + value + interpolation(f, low - centre, high - centre, terms - len(value)))
+    return [[text(v, 53) for v in row] for row in zip(*columns)]
 
 
 def text(c, digits):
@@ -106,7 +119,7 @@ def print_golden():
     """Arguments that are floats, and the four functions."""
     single = lambda x: struct.unpack("f", struct.pack("f", x))[0]
     at = [k / 16 + 0.0371 for k in range(100)] + [k * 2.37 + 6.5 for k in range(30)] + [10.0**k for k in range(3, 19)] + [2.0**-k for k in range(2, 60, 3)]
-    for edge in (1, 1.2812500, 1.4616321, 2, 2.28125, 3, 3.28125, 4, 4.28125, 5):
+    for edge in (1, 1.2812500, 1.3125, 1.4616321, 1.625, 1.9375, 2, 2.28125, 2.5, 3, 3.28125, 4, 4.28125, 5, 9, 32):
         at += [edge] + [edge * (1 + s * 2.0**-k) for k in (5, 11, 17, 22) for s in (1, -1)]
     at += [-(k / 8 + 0.0371) for k in range(70)] + [-k - s * 2.0**-10 for k in range(1, 12) for s in (1, -1)]
     print("// SPDX-License-Identifier: BSL-1.0\n// Written by scripts/gamma.py --golden, with mpmath.\n#pragma once\n")
@@ -161,7 +174,7 @@ def main():
     if "--golden" in sys.argv:
         return print_golden()
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "include", "tenure", "math")
-    header = "".join(open(f"{folder}/{name}.hpp").read() for name in ("gamma", "normal_tail", "normal_inverse")) if "--check" in sys.argv else ""
+    header = "".join(open(f"{folder}/{name}.hpp").read() for name in ("gamma", "digamma_pieces", "normal_tail", "normal_inverse")) if "--check" in sys.argv else ""
     failed = False
     for name, (f, low, end, weight, *terms) in fits.items():
         for count, digits in zip(terms, (53, 24)):
@@ -173,6 +186,11 @@ def main():
             print(f"// {name}, {'double' if digits == 53 else 'float'}: 2^{float(log(worst, 2)):.1f}\n{{{', '.join(numbers)}}}")
             if header:
                 failed = failed or any(n not in header for n in numbers)
+    with mp.workdps(60):
+        rows = digamma_rows()
+    print("// digamma on [1, 32), double\n" + "\n".join("{" + ", ".join(row) + "}," for row in rows))
+    if header:
+        failed = failed or any(n not in header for row in rows for n in row)
     high = float(1.5 - root)
     print("1.5 - root:", high.hex(), float(1.5 - root - high).hex())
     single = struct.unpack("f", struct.pack("f", high))[0]

@@ -50,6 +50,7 @@ fits = {
     "e^-x I_0(x) sqrt(x) in 1 / x": ("bessel", lambda t: bessel(0, 1 / t) * sqrt(1 / t), 0, (1 / mpf(12), 1 / mpf(8)), None, 19, 6),
     "e^-x I_1(x) sqrt(x) in 1 / x": ("bessel", lambda t: bessel(1, 1 / t) * sqrt(1 / t), 0, (1 / mpf(12), 1 / mpf(8)), None, 19, 6),
     "the rest of Stirling's series in 1 / a^2": ("deviance", lambda u: stirling(1 / sqrt(u)) / sqrt(u), 0, 1 / mpf(25), sqrt, 8, 3),
+    "1 / gamma(1 + a) in a - 1/2": ("incomplete_gamma", lambda t: mp.rgamma(t + mpf(3) / 2), -half, half, None, 16, 9),
     "lgamma(1 + a) / a in a - 1/2": ("incomplete_gamma", lambda t: mp.loggamma(t + mpf(3) / 2).real / (t + half) if abs(t + half) > 1e-30 else mp.psi(0, 1), -half, half, lambda t: mpf(1), 22, 10),
 }
 
@@ -119,11 +120,11 @@ def uniform_rows(rows=14, terms=40):
 
 
 def print_uniform():
-    """The rows of gamma_uniform.hpp: what is above 2^-55 (float: 2^-26) for 1 / a up to 1/20 and |eta| up to 0.6 (float: 1)."""
+    """The rows of gamma_uniform.hpp: what is above 2^-55 (float: 2^-26) for 1 / a up to 1/40 (float: 1/20) and |eta| up to 0.6 (float: 1)."""
     texts = []
-    for digits, least, bound in ((53, mpf(2) ** -55, mpf("0.6")), (24, mpf(2) ** -26, mpf(1))):
+    for digits, least, bound, least_a in ((53, mpf(2) ** -55, mpf("0.6"), 40), (24, mpf(2) ** -26, mpf(1), 20)):
         for k, row in enumerate(uniform_rows()):
-            count = max([n for n, v in enumerate(row[:40]) if abs(v) * bound**n / mpf(20) ** k > least] + [-1]) + 1
+            count = max([n for n, v in enumerate(row[:40]) if abs(v) * bound**n / mpf(least_a) ** k > least] + [-1]) + 1
             if count:
                 texts.append([text(v, digits) for v in row[:count]])
                 print(f"// c_{k}(eta), {'double' if digits == 53 else 'float'}\n{{{', '.join(texts[-1])}}}")
@@ -151,13 +152,13 @@ def gamma_numbers(a, x):
 
 def golden_gamma_ratio():
     rows = set()
-    for a in [1e-20, 1e-6, 0.01, 0.1, 0.3, 0.5, 0.75, 1, 1.25, 2, 3, 4.5, 4.99, 5.01, 7, 10, 13, 17, 19.5, 20.5, 23, 30, 50, 100, 300, 1000, 1e4, 1e5]:
-        for k in (0.001, 0.1, 0.3, 0.5, 0.58, 0.62, 0.7, 0.8, 0.9, 0.95, 0.99, 1, 1.01, 1.05, 1.1, 1.2, 1.3, 1.38, 1.42, 1.6, 2, 3, 10):
+    for a in [1e-20, 1e-6, 0.01, 0.1, 0.3, 0.5, 0.75, 1, 1.25, 2, 3, 4.5, 4.99, 5.01, 7, 10, 13, 17, 19.5, 20.5, 23, 30, 36, 39.5, 40.5, 50, 100, 300, 1000, 1e4, 1e5]:
+        for k in (0.001, 0.1, 0.3, 0.5, 0.52, 0.54, 0.58, 0.62, 0.7, 0.8, 0.9, 0.95, 0.99, 1, 1.01, 1.05, 1.1, 1.2, 1.3, 1.38, 1.42, 1.6, 1.74, 1.78, 2, 3, 10):
             rows.add((single(a), single(a * k)))
         for k in (-30, -8, -4, -2, -1, -0.1, 0, 0.1, 1, 2, 4, 8, 30):
             if a + k * a**0.5 > 0 and a >= 1:
                 rows.add((single(a), single(a + k * a**0.5)))
-        for x in (1e-30, 1e-8, 0.01, 0.2, 0.7, 0.99, 1.01, 1.4, 1.6, 2, 3, 5, 8, 15, 40, 100):
+        for x in (1e-30, 1e-8, 0.01, 0.2, 0.7, 0.99, 1.01, 1.4, 1.6, 2, 3, 5, 7.9, 8.1, 15, 40, 100):
             rows.add((single(a), single(x)))
     rows |= {(a * 1.0009765123456789, x * 1.123456789) for a, x in sorted(rows)[::5]}  # of doubles only
     rows = [(a, x) for a, x in sorted(rows) if x - a - a * float(log(mpf(x) / a)) < 740]

@@ -99,6 +99,8 @@ inline results nudged(const ir::graph_view& g, const std::vector<array>& argumen
             if (terms != 0) x += error * static_cast<T>(terms);
             else if (x == T(0)) x = d.chance(0.5) ? T(0) : -T(0);
             else x *= T(1) + error;
+            // A subnormal number rounds by a step that is large beside it.
+            if (x != T(0) && std::fabs(x) < std::numeric_limits<T>::min()) x += static_cast<T>(d.below(9) - 4) * std::numeric_limits<T>::denorm_min();
           }
       });
     largest.push_back(largest_of(a));

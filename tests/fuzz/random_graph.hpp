@@ -46,9 +46,9 @@ struct options {
 /// What a random graph can contain. Those after solve leave no node of their own: they are counted when they are made.
 enum class part { scan, while_loop, reverse_while, cond, custom_jvp, custom_vjp, checkpoint, linear_solve, external, update, solve, batch, derivative };
 constexpr int parts = 13;
-/// The last two are made by rule_generator.
-enum class seldom { index_add, fmax, triangle, class_losses, gradient, hessian };
-constexpr int seldom_made = 6;
+/// Those from gradient on are made by rule_generator.
+enum class seldom { index_add, fmax, triangle, class_losses, special, gradient, hessian, lu, eigenvectors };
+constexpr int seldom_made = 9;
 /// What was made that leaves no node of its own: which, in what, and what in it. -1: in no body.
 struct made_parts {
   bool any[parts] = {}, inside[parts][parts] = {};
@@ -68,7 +68,7 @@ struct sample {
 
 template <class Op>
 constexpr int code = static_cast<int>(ops::code_of<Op>());
-// Those of random numbers are not drawn. They read bits, of which one rounding changes all. Behind them are the special functions, which are not drawn.
+// Those of random numbers are not drawn. They read bits, of which one rounding changes all. Behind them are the special functions, which special() draws.
 constexpr int rounding_operations = code<ops::random_word> - static_cast<int>(ir::opcode::pointwise);
 template <class... Op>
 constexpr bool is_any_of(int op) { return ((op == code<Op>) || ...); }
@@ -424,6 +424,7 @@ class generator {
     if (what == seldom::index_add) return scatter(true);
     if (what == seldom::triangle) return triangle();
     if (what == seldom::class_losses) return class_losses();
+    if (what == seldom::special) return special();
     const entry a = recent(), b = partner_of(a);
     if (tenure::is_floating(a.x.type()) && !o_.smooth) add({pointwise(code<ops::fmax>, {a.x, b.x}), std::fmax(bound_of(a), bound_of(b))});
   }
@@ -433,6 +434,7 @@ class generator {
     if (o_.long_rows && dice_.chance(0.15)) return reduce();
     if (o_.extreme && dice_.chance(0.3)) return sum_of_structure();
     if (o_.control_flows && depth_ < 3 && dice_.chance(depth_ == 0 ? 0.15 : 0.07)) return o_.whiles && dice_.chance(0.3) ? while_loop() : dice_.chance(0.6) ? scan() : cond();
+    if (dice_.chance(0.05)) return special();
     const int what = dice_.below(100);
     if (what < 24) unary();
     else if (what < 46) binary();
@@ -499,6 +501,41 @@ class generator {
       if (op == code<ops::atan2>) b.x = positive(y);
     }
     add({pointwise(op, {a.x, b.x}), bound});
+  }
+
+  /// A special function of arguments inside its domain. A second derivative by two shapes is refused, and then the graph does not count.
+  void special() {
+    struct range {
+      double low, high;
+    };
+    struct function {
+      int op, arity;
+      range of[3];
+    };
+    static const function drawn[] = {
+        {code<ops::lgamma>, 1, {{0.6, 6}}}, {code<ops::digamma>, 1, {{0.6, 6}}}, {code<ops::trigamma>, 1, {{0.6, 6}}}, {code<ops::logit>, 1, {{0.1, 0.9}}},
+        {code<ops::log1mexp>, 1, {{0.3, 4}}}, {code<ops::log_normal_cdf>, 1, {{-3, 3}}}, {code<ops::normal_ratio>, 1, {{-3, 3}}}, {code<ops::normal_excess>, 1, {{-3, 3}}},
+        {code<ops::erfinv>, 1, {{-0.8, 0.8}}}, {code<ops::normal_icdf>, 1, {{0.1, 0.9}}}, {code<ops::erfcx>, 1, {{-1, 3}}}, {code<ops::sinc_slope<0>>, 1, {{-3, 3}}},
+        {code<ops::versine_series<0>>, 1, {{-2, 9}}}, {code<ops::atan_series<0>>, 1, {{-0.4, 3}}}, {code<ops::i0e>, 1, {{0.5, 6}}}, {code<ops::i1e>, 1, {{0.5, 6}}},
+        {code<ops::logaddexp>, 2, {{-3, 3}, {-3, 3}}}, {code<ops::hypot>, 2, {{0.5, 3}, {0.5, 3}}}, {code<ops::gammainc>, 2, {{0.6, 6}, {0.3, 6}}},
+        {code<ops::gammaincc>, 2, {{0.6, 6}, {0.3, 6}}}, {code<ops::gamma_density>, 2, {{0.6, 6}, {0.3, 6}}}, {code<ops::betainc>, 3, {{0.6, 6}, {0.6, 6}, {0.1, 0.9}}},
+        {code<ops::beta_density>, 3, {{0.6, 6}, {0.6, 6}, {0.1, 0.9}}}};
+    const function& f = drawn[dice_.below(std::size(drawn))];
+    const entry a = recent(), b = f.arity > 1 ? partner_of(a) : a, c = f.arity > 2 ? partner_of(a) : a;
+    if (f.arity > 2) {
+      const extents joint = joined_actual(a.x.shape(), b.x.shape());
+      if (!may_broadcast(a.x.shape(), b.x.shape()) || !may_broadcast(b.x.shape(), c.x.shape()) || !may_broadcast_actual(joint, actual_of(extents(c.x.shape())))) return;
+    }
+    // Beyond the domain the functions of one number are NaN or infinite. The sums of the others would have a number of terms without bound.
+    const bool is_wild = !o_.smooth && f.arity == 1 && dice_.chance(0.1);
+    std::vector<value> x;
+    for (int i = 0; i < f.arity; ++i) {
+      value v = as_floating(i == 0 ? a.x : i == 1 ? b.x : c.x);
+      const auto [low, high] = f.of[i];
+      if (!is_wild) v = apply<ops::add>(apply<ops::mul>(squashed(v), constant_like(v, (high - low) / 2)), constant_like(v, (high + low) / 2));
+      x.push_back(f.arity > 1 && i + 1 < f.arity && !o_.smooth && dice_.chance(0.5) ? ops::stopped(v) : v);  // a shape that is given
+    }
+    add({pointwise(f.op, x), 0});
   }
 
   void select() {

@@ -380,7 +380,7 @@ class rule_generator : public generator {
   }
 
   /// Systems and factors of matrices with a large diagonal: their condition is small, and where they are symmetric they are positive definite.
-  void solve() {
+  void solve(void (rule_generator::*factor)(value) = nullptr) {
     ir::builder& g = graph();
     const entry e = recent();
     const extents s = e.x.shape();
@@ -395,12 +395,13 @@ class rule_generator : public generator {
     const value rows = ops::counting(g, a.type(), a.node().shape, s.rank - 2), columns = ops::counting(g, a.type(), a.node().shape, s.rank - 1);
     const value diagonal = apply<ops::where>(apply<ops::equal>(rows, columns), a.like(static_cast<double>(actual_of(n) + 1)), a.like(0));
     const value matrices = squashed(a) + diagonal;
+    if (factor != nullptr) return (this->*factor)(matrices);
     const bool is_upper = dice_.chance(0.5), is_transposed = dice_.chance(0.5), has_unit_diagonal = dice_.chance(0.2);
     if (dice_.chance(0.35)) add({ops::nodes::solve::of({}, matrices, e.x), 0});
     else if (dice_.chance(0.4)) add({ops::nodes::solve_triangular::of({is_upper, is_transposed, has_unit_diagonal}, matrices, e.x), 0});
     else if (dice_.chance(0.5)) add({ops::nodes::cholesky::of({}, ops::symmetric_part(matrices)), 0});  // its derivative is that along symmetric directions
     else if (dice_.chance(0.4)) inverses(matrices);
-    else if (dice_.chance(0.4)) spectra(matrices);
+    else if (dice_.chance(0.5)) spectra(matrices);
     else factors(matrices);
   }
   void inverses(value x) {
@@ -410,17 +411,38 @@ class rule_generator : public generator {
     else add({ops::nodes::det::of({}, x * 0.2), 0});
   }
   void spectra(value x) {
-    const int which = dice_.below(4);
+    const int which = dice_.below(5);
+    if (which == 4) return add_eigenvectors(x);
     if (which == 0) add({ops::nodes::eigvalsh::of({}, ops::symmetric_part(x)), 0});
     else if (which == 1) add({ops::nodes::svd::of<1>({}, x), 0});
     else if (which == 2) add({ops::nodes::pinv::of({}, x), 0});
     else add({ops::nodes::matrix_exp::of({}, x * 0.2), 0});
+  }
+  /// Of a matrix whose eigenvalues are apart, so that the vectors are smooth functions.
+  void add_eigenvectors(value x) {
+    const int last = x.shape().rank - 1;
+    const value rows = ops::counting(graph(), x.type(), x.node().shape, last - 1), columns = ops::counting(graph(), x.type(), x.node().shape, last);
+    const value apart = apply<ops::where>(apply<ops::equal>(rows, columns), rows * 3.0, x.like(0)) + ops::symmetric_part(x) * 0.2;
+    const value w = ops::nodes::eigh::of<0>({}, apart);
+    const int which = dice_.below(3);
+    if (which < 2) add({ops::nodes::eigh::result_of(w, 1), 0});
+    if (which > 0) add({w, 0});
+  }
+  /// p, l, u or some, of a matrix whose rows are often turned around, which are exchanged then.
+  void add_triangles(value x) {
+    const int last = x.shape().rank - 1;
+    const std::int64_t n = x.shape()[last - 1];
+    if (tenure::is_static(n) && dice_.chance(0.6)) x = ops::sliced(x, last - 1, n - 1, n, -1);
+    const value p = ops::nodes::lu::of<0>({}, x);
+    for (int r = 0; r < 3; ++r)
+      if (dice_.chance(0.6)) add({ops::nodes::lu::result_of(p, r), 0});
   }
   /// q, r or both, of a square matrix, of some of its columns or of some of its rows.
   void factors(value x) {
     const int last = x.shape().rank - 1;
     const std::int64_t n = x.shape()[last];
     if (tenure::is_static(n) && n > 1 && dice_.chance(0.6)) x = ops::sliced(x, last - dice_.below(2), 0, n - 1, 1);
+    if (dice_.chance(0.5)) return add_triangles(x);
     const int which = dice_.below(3);
     const value q = ops::nodes::qr::of<0>({}, x);
     if (which < 2) add({q, 0});
@@ -466,6 +488,7 @@ class rule_generator : public generator {
 
   void make_seldom(seldom what) override {
     if (what == seldom::gradient || what == seldom::hessian) derivative(what == seldom::hessian);
+    else if (what == seldom::lu || what == seldom::eigenvectors) solve(what == seldom::lu ? &rule_generator::add_triangles : &rule_generator::add_eigenvectors);
     else generator::make_seldom(what);
   }
 

@@ -110,6 +110,22 @@ TEST_CASE("Law: the logarithm of the exponential is the vector, up to an angle o
   }
 }
 
+TEST_CASE("se3_inverse is the inverse of a rigid motion and the motion of the twist turned around, also of batches; its derivatives by differences") {
+  constexpr auto f = tn::compile([](auto x) {
+    const auto motion = tn::se3_exp(x);
+    return std::tuple{matmul(tn::se3_inverse(motion), motion), tn::se3_inverse(motion) - tn::se3_exp(-x)};
+  });
+  tn::tensor<double, tn::shape<2, 6>> twists{{0.3, -2, 5, 0.4, 1.2, -0.7}, {1e3, 2, -3, 0, 0, 1e-9}};
+  const auto [product, difference] = f(twists);
+  for (int b = 0; b < 2; ++b)
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j) {
+        CHECK(product(b, i, j) == Approx(i == j ? 1 : 0).margin(1e-12));
+        CHECK(difference(b, i, j) == Approx(0).margin(1e-12));
+      }
+  by_differences([](auto x, auto w) { return sum(w * tn::se3_inverse(tn::se3_exp(x))); }, real<6>{0.3, -2, 5, 0.4, 1.2, -0.7}, tn::eval(tn::se3_exp(real<6>{1, 2, 3, 0.5, -0.25, 0.125})));
+}
+
 TEST_CASE("at 0 the derivatives of rotations are those of the series") {
   // The series is 1 + [v] + [v]^2 / 2: the derivatives of r(0, 1) = -z + x y / 2 and of r(0, 0) = 1 - (y y + z z) / 2.
   constexpr auto f = [](auto v) { const auto r = tn::so3_exp(v); return r(0, 1) + 10.0 * r(0, 0); };

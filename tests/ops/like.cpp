@@ -25,6 +25,23 @@ TEST_CASE("zeros_like, ones_like and full_like in a trace have the shape of thei
   CHECK(down(1, 2) == -1);
 }
 
+TEST_CASE("eye_like in a trace are identity matrices along the last two axes, also of run-time extents and not square") {
+  const tn::tensor<double, tn::shape<2, tn::dyn, 3>> x = tn::ones<double>(tn::shape<2, tn::dyn, 3>{}, 4);
+  constexpr auto f = tn::compile([](auto x) { return std::tuple{tn::eye_like(x), tn::eye_like<bool>(x)}; });
+  const auto [numbers, bits] = f(x);
+  const auto outside = tn::eye_like(x);
+  REQUIRE(outside.extents() == x.extents());
+  for (int b = 0; b < 2; ++b)
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 3; ++j) {
+        CHECK(numbers(b, i, j) == (i == j ? 1 : 0));
+        CHECK(bits(b, i, j) == (i == j));
+        CHECK(outside(b, i, j) == (i == j ? 1 : 0));
+      }
+  CHECK(tn::grad([](auto x) { return sum(x * tn::eye_like(x)); })(x)(1, 2, 2) == 1);
+  CHECK(tn::grad([](auto x) { return sum(tn::eye_like(x)); })(x)(1, 2, 2) == 0);
+}
+
 TEST_CASE("a slice that does not fit on a run-time axis throws, also where only its gradient is used: that writes where the slice would read") {
   const tn::tensor<double, tn::shape<tn::dyn>> x = tn::ones<double>(tn::shape<tn::dyn>{}, 3);
   CHECK_THROWS_AS(tn::grad([](auto v) { return v.at(1000); })(x), tn::shape_error);

@@ -87,6 +87,24 @@ TEST_CASE("least_squares: models of several parts, of run-time extents and in fl
   CHECK(stopped.iterations == 2);
 }
 
+TEST_CASE("least_squares: the unit of a parameter does not matter, and a parameter that nothing depends on stays") {
+  constexpr auto decay = [](auto b, auto x, auto y) { return b[0] * exp(-b[1] * x) - y; };
+  constexpr auto in_billionths = [](auto b, auto x, auto y) { return 1e-9 * b[0] * exp(-b[1] * x) - y; };
+  const array<5> x{0, 1, 2, 3, 4};
+  const array<5> y = 2.0 * exp(-0.5 * x);
+  array<2> b{1, 0.3}, c{1e9, 0.3};
+  CHECK(tn::least_squares(decay)(b, x, y).converged());
+  CHECK(tn::least_squares(in_billionths)(c, x, y).converged());
+  CHECK(b(0) == Approx(2));
+  CHECK(c(0) == Approx(2e9));
+  CHECK(c(1) == Approx(b(1)));
+
+  array<2> p{3, 7};
+  CHECK(tn::least_squares([](auto q) { return tn::stack(q[0] - 1.0, q[0] * q[0] - 1.0); }, tight)(p).converged());
+  CHECK(p(0) == Approx(1));
+  CHECK(p(1) == 7);
+}
+
 TEST_CASE("least_squares: bounds hold parameters that the cost pushes against them, and the others are at their best") {
   const double inf = std::numeric_limits<double>::infinity();
   const array<2> lower{-inf, 1.5}, upper{inf, inf};

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // The logarithm of the gamma function and its derivatives. Up to 4.28 lgamma(x) is lgamma(2 + t), a polynomial, and the logarithm of a product; beyond it is
-// Stirling's formula with a polynomial in 1 / x^2. digamma is alike, from its root. trigamma and tetragamma add terms up to an argument of 5. Negative
-// arguments are reflected. scripts/gamma.py writes the coefficients.
+// Stirling's formula with a polynomial in 1 / x^2. digamma is alike, from its root; with AVX-512 that of doubles is in pieces (digamma_pieces.hpp).
+// trigamma and tetragamma add terms up to an argument of 5. Negative arguments are reflected. scripts/gamma.py writes the coefficients.
 // Law: for x > 0 at most 4 ulp, also near the zeros of lgamma and digamma; without fma 4.5 for tetragamma.
 // For x < 0 the unit is the ulp of the largest of |lgamma(x)|, lgamma(|x|) and 1; for digamma of |digamma(x)|, digamma(1 - x) and 1; for tetragamma of
 // |tetragamma(x)| and 32; and trigamma has at most 5 ulp.
 // Cost: a logarithm, two polynomials (20 and 9 terms, or 10 and 3 for float) and a division; where a packet has a negative number a logarithm more.
 #pragma once
 
+#include <tenure/math/digamma_pieces.hpp>
 #include <tenure/math/logarithm.hpp>
 #include <tenure/math/packet/rounding.hpp>
 
@@ -100,6 +101,9 @@ template <class P>
 TENURE_KERNEL_LAYER P digamma_of_positive(P b) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && wide) return digamma_by_pieces(b);
+#endif
   const P zero = set1<P>(T(0)), one = set1<P>(T(1));
   const mask_of<P> large = ge(b, set1<P>(T(4)));
   const P whole = floor(at_most(b, T(4)));

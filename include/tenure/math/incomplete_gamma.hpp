@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// The regularized incomplete gamma functions P and Q = 1 - P, their derivative by a, and the density, which is their derivative by x. For a below 20, or far from
-// x = a, the smaller one is a series of positive terms (x < a), until all lanes have converged, or a continued fraction; elsewhere it is Temme's expansion. The density
-// is e^-deviance, for a below 5 after five steps of the recurrence. Q of small a and x has a series of its own.
-// Law: gammainc, gammaincc and the density have at most 10 ulp, and their derivative by a has 24.
-// Cost: up to 100 terms with a division each, or an expansion of 120 terms without one.
+// The regularized incomplete gamma functions P and Q = 1 - P, their derivative by a, and the density, which is their derivative by x. For a below 40 (float: 20), or
+// far from x = a, it is a series of positive terms (x < a) or a continued fraction, both without divisions (gamma_sums.hpp); elsewhere it is Temme's expansion. The
+// density is e^-deviance, for a below 5 a power with 1 / gamma. Q of small a and x has a series of its own.
+// Law: gammainc and gammaincc have at most 8 ulp, the density 4, and their derivative by a 16.
+// Cost: a logarithm of two numbers, an exponential, and up to 60 terms of the series, 110 of the fraction, or an expansion of 100 terms. The derivative by a divides in each term.
 #pragma once
 
 #include <tenure/math/deviance.hpp>
 #include <tenure/math/gamma.hpp>
+#include <tenure/math/gamma_sums.hpp>
 #include <tenure/math/gamma_uniform.hpp>
 #include <tenure/math/normal_tail.hpp>
 
@@ -38,86 +39,59 @@ TENURE_KERNEL_INLINE P lgamma_of_one_plus(P a) {
   return mul(a, s);
 }
 
-// 2^32 x^a e^-x / gamma(a + 1), with Density times a / x, and the deviance of x from a. With the factor it is no subnormal number where a result is none.
+// 1 / gamma(1 + t) for t from 0 to 1.
+template <class P>
+TENURE_KERNEL_INLINE P inverse_gamma_of_one_plus(P t) {
+  t = sub(t, set1<P>(scalar_of<P>(0.5)));
+  if constexpr (layout<P>::wide)
+    return horner<P>(t, {0x1.20dd750429b6dp+0, -0x1.514d3d90584b3p-5, -0x1.0da5a671c048cp-1, 0x1.669be41a93892p-3,
+                      0x1.a18540be33653p-5, -0x1.5955cc3972186p-5, 0x1.b16203e548491p-8, 0x1.15f7f0609c138p-9,
+                      -0x1.232bd852d67ecp-10, 0x1.3f84605541cc3p-13, 0x1.a96374da02946p-16, -0x1.d24cdaed928e6p-17,
+                      0x1.2172c2ddcbee9p-19, 0x1.f2ae41d5b51adp-25, -0x1.82a4ea6702998p-24, 0x1.21263fe0d7581p-26});
+  else
+    return horner<P>(t, {0x1.20dd76p+0f, -0x1.514d48p-5f, -0x1.0da5a6p-1f, 0x1.669c72p-3f, 0x1.a185a8p-5f, -0x1.5975fcp-5f,
+                      0x1.b1334cp-8f, 0x1.20d16p-9f, -0x1.1f5098p-10f});
+}
+
+// 2^32 x^a e^-x / gamma(a + 1), and the deviance of x from a, for a from 5 on. With the factor it is no subnormal number where a result is none. With Density it is
+// x^(a - 1) e^-x / gamma(a), without the factor. log is the logarithm of x / a, or of x for an a below 5.
 template <class P>
 struct gamma_prefix {
-  P value, deviance;
+  P value, deviance, log;
 };
 template <bool Density, class P>
 TENURE_KERNEL_LAYER gamma_prefix<P> gamma_prefix_of(P a, P x) {
   using T = scalar_of<P>;
-  const P one = set1<P>(T(1)), zero = set1<P>(T(0));
+  const P one = set1<P>(T(1)), zero = set1<P>(T(0)), inverse = div(one, a);
   const mask_of<P> small = lt(a, set1<P>(T(5)));
-  const P raised = select(small, add(a, set1<P>(T(5))), a);
-  const twin<P> distance = deviance<P>({select(small, raised, x), zero}, raised);
-  twin<P> exponent = twin_minus(distance);
-  if (any<P>(small)) {  // a log x - x - r log r + r for r = a + 5, of which a part is rounded off
-    const twin<P> log_raised = log_twin(raised);
-    const P rest = mul(sub(a, sub(raised, set1<P>(T(5)))), log_raised.hi);
-    const twin<P> l = log_of_sum<P>({x, zero}), power = Density ? twin_sum(scaled_twin(a, l), twin_minus(l)) : scaled_twin(a, l);
-    const twin<P> whole = twin_sum(power, twin_minus(scaled_twin(raised, log_raised)));
-    const twin<P> below = twin_sum(twin_sum(whole, two_sum(raised, neg(x))), {neg(rest), zero});
-    exponent = {select(small, below.hi, exponent.hi), select(small, below.lo, exponent.lo)};
+  // a log(a / x) + x - a, or x - a log x for a small a.
+  const P quotient = mul(x, inverse);
+  const twin<P> l = log_of_sum<P>({select(small, x, quotient), select(small, zero, mul(product_residual(quotient, a, x), inverse))});
+  const twin<P> distance = two_sum(x, neg(select(small, zero, a)));
+  twin<P> d = twin_sum(distance, twin_minus(scaled_twin(a, l)));
+  const mask_of<P> is_near = mask_and(le(abs(sub(x, a)), mul(add(x, a), set1<P>(T(1.0 / 64)))), mask_not(small));
+  if (any<P>(is_near)) {
+    const twin<P> near = near_deviance<P>({x, zero}, a);
+    d = {select(is_near, near.hi, d.hi), select(is_near, near.lo, d.lo)};
   }
-  exponent = twin_sum(twin_sum(exponent, {neg(stirling_rest(raised)), zero}), scaled_twin(set1<P>(T(32)), log_of_2<P>()));
-  const P root = sqrt(mul(raised, set1<P>(T(6.28318530717958647693L))));
-  P factor = select(small, five_factors(a), one);
-  if constexpr (Density) factor = mul(factor, select(small, a, at_most(div(a, x), std::numeric_limits<T>::max())));
-  const P value = div(mul(exp_of_twin(exponent), factor), root);
-  return {value, distance.hi};
-}
-
-// 1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + ... and its derivative by a.
-template <class P>
-struct sum_and_slope {
-  P value, slope;
-};
-template <bool Slope, class P>
-TENURE_KERNEL_LAYER sum_and_slope<P> gamma_series(P a, P x) {
-  using T = scalar_of<P>;
-  constexpr T eps = std::numeric_limits<T>::epsilon() / 4;  // what is below it changes no sum
-  const P one = set1<P>(T(1));
-  P term = one, slope = set1<P>(T(0)), k = a;
-  sum_and_slope<P> sum{term, slope};
-  for (int n = 0; n < 400; ++n) {
-    k = add(k, one);
-    const P inverse = div(one, k), ratio = mul(x, inverse);
-    if constexpr (Slope) {
-      slope = mul(ratio, fnma(term, inverse, slope));
-      sum.slope = add(sum.slope, slope);
+  twin<P> exponent = twin_minus(d);
+  P factor = one, under = sqrt(mul(a, set1<P>(T(6.28318530717958647693L))));
+  if (any<P>(small)) {  // gamma(a + 1) = a (a - 1) ... gamma(1 + t) for the fraction t
+    const auto step = [&](int k) { return max(sub(a, set1<P>(T(k))), one); };
+    under = select(small, mul(mul(step(0), step(1)), mul(step(2), step(3))), under);
+    factor = select(small, inverse_gamma_of_one_plus(sub(a, floor(a))), one);
+    if constexpr (Density) {
+      const twin<P> less = twin_sum(exponent, twin_minus(l));
+      exponent = {select(small, less.hi, exponent.hi), select(small, less.lo, exponent.lo)};
     }
-    term = mul(term, ratio);
-    sum.value = add(sum.value, term);
-    mask_of<P> goes_on = gt(term, mul(sum.value, set1<P>(eps)));
-    if constexpr (Slope) goes_on = mask_or(goes_on, gt(abs(slope), mul(abs(sum.slope), set1<P>(eps))));
-    if (!any<P>(goes_on)) break;
   }
-  return sum;
-}
-
-// Legendre's continued fraction for Q(a, x) / (a x^a e^-x / gamma(a + 1)), and its derivative by a, from the last denominator to the first: forward, its terms would cancel.
-// The rest behind the last one is the root of f^2 - b f + n (n - a) = 0. Each lane has a number of terms of its own, which was measured for x from 1 on and x >= a.
-template <bool Slope, class P>
-TENURE_KERNEL_LAYER sum_and_slope<P> gamma_fraction(P a, P x) {
-  using T = scalar_of<P>;
-  constexpr bool wide = layout<P>::wide;
-  const P one = set1<P>(T(1)), two = set1<P>(T(2)), half = set1<P>(T(0.5)), distance = sub(x, a);
-  const P by_x = div(set1<P>(wide ? T(92) : T(21)), x), by_a = mul(at_most(a, T(20)), set1<P>(wide ? T(0.35) : T(0.45f)));
-  const P terms = floor(add(add(by_x, by_a), set1<P>(wide ? T(9) : T(4.5f))));
-  const P b = add(add(terms, terms), add(distance, one));
-  const P root = sqrt(sub(mul(b, b), mul(mul(set1<P>(T(4)), terms), sub(terms, a))));
-  P f = mul(add(b, root), half), slope = mul(sub(div(sub(add(terms, terms), b), root), one), half);
-  T most;
-  if constexpr (is_one_lane<P>) most = terms;
-  else most = across<P>(terms, [](auto u, auto v) { return max(u, v); });
-  for (P n = set1<P>(most); any<P>(ge(n, one)); n = sub(n, one)) {
-    const mask_of<P> is_behind = gt(n, terms);
-    const P r = div(one, f), c = mul(n, sub(a, n)), ratio = mul(c, r);
-    if constexpr (Slope) slope = select(is_behind, slope, sub(mul(r, fnma(ratio, slope, n)), one));
-    f = select(is_behind, f, add(add(fma(two, n, neg(one)), distance), ratio));
-  }
-  const P value = div(one, f);
-  return {value, neg(mul(mul(slope, value), value))};
+  if constexpr (Density) factor = mul(factor, select(small, a, at_most(div(a, x), std::numeric_limits<T>::max())));
+  // The power of two in the exponent. A density of a small a and x has a large exponent.
+  const mask_of<P> grows = Density ? gt(exponent.hi, zero) : mask_set<P>(false);
+  const twin<P> lift = scaled_twin(select(grows, set1<P>(T(-64)), set1<P>(T(32))), log_of_2<P>());
+  exponent = twin_sum(exponent, {lift.hi, sub(lift.lo, select(small, zero, stirling_of_inverse(inverse)))});
+  const P value = div(mul(exp_of_twin(exponent), factor), under);
+  return {Density ? mul(value, select(grows, set1<P>(T(0x1p64)), set1<P>(T(0x1p-32)))) : value, d.hi, l.hi};
 }
 
 // Q(a, x) for a and x up to 1: -expm1(u) - e^u a S with u = a log x - lgamma(1 + a), and the terms (-x)^n / (n! (a + n)) of S.
@@ -131,40 +105,64 @@ TENURE_KERNEL_LAYER P upper_of_small(P a, P x) {
   return neg(fma(add(m, one), mul(a, s), m));
 }
 
-template <bool Slope, class P>
+// What of gamma_tails a caller reads.
+enum class gamma_part { lower, upper, slope };
+
+template <gamma_part Part, class P>
 TENURE_KERNEL_LAYER gamma_tails<P> gamma_tails_of(P a, P x) {
   using T = scalar_of<P>;
-  constexpr bool wide = layout<P>::wide;
+  constexpr bool wide = layout<P>::wide, Slope = Part == gamma_part::slope;
+  constexpr T large = wide ? T(40) : T(20);
   const P one = set1<P>(T(1)), zero = set1<P>(T(0));
   const gamma_prefix<P> prefix = gamma_prefix_of<false>(a, x);
-  const P inverse = div(one, a), half_square = mul(prefix.deviance, inverse), size = sqrt(add(half_square, half_square));
-  const mask_of<P> is_uniform = mask_and(ge(a, set1<P>(T(20))), le(size, set1<P>(wide ? T(0.6) : T(1))));
-  const mask_of<P> rises = le(x, max(a, one)), is_series = mask_and(rises, mask_not(is_uniform)), is_fraction = mask_not(mask_or(rises, is_uniform));
+  const mask_of<P> is_large = ge(a, set1<P>(large));
+  P size = zero;
+  mask_of<P> is_uniform = is_large;
+  if (any<P>(is_large)) {
+    const P half_square = div(prefix.deviance, a);
+    size = sqrt(add(half_square, half_square));
+    is_uniform = mask_and(is_large, le(size, set1<P>(wide ? T(0.6) : T(1))));
+  }
+  // Beyond x = a the series has more terms, but up to x = 4 it is faster than the fraction. For Q it would cancel there.
+  const mask_of<P> rises = le(x, at_least(a, Part == gamma_part::lower ? T(4) : T(1))), is_series = mask_and(rises, mask_not(is_uniform)), is_fraction = mask_not(mask_or(rises, is_uniform));
   gamma_tails<P> r{zero, one, zero};
   P from_digamma = zero;  // log x - digamma(a + 1)
   if constexpr (Slope)
-    if (any<P>(mask_not(is_uniform))) from_digamma = sub(log(x), digamma_of_positive(add(a, one)));
+    if (any<P>(mask_not(is_uniform))) {
+      const mask_of<P> small = lt(a, set1<P>(T(5)));
+      const P inverse = div(one, select(small, set1<P>(T(5)), a));
+      P rest = sub(inverse, digamma_rest(inverse));
+      if (any<P>(small)) rest = select(small, digamma_of_positive(add(select(small, a, one), one)), rest);
+      from_digamma = sub(prefix.log, rest);
+    }
   if (any<P>(is_series)) {
     const P c = select(is_series, a, one), u = select(is_series, x, one);
-    const sum_and_slope<P> sum = gamma_series<Slope>(c, u);
-    const P lower = min(unscaled(mul(prefix.value, sum.value)), one);
-    r.lower = lower;
-    r.upper = sub(one, lower);
-    const mask_of<P> is_small = mask_and(is_series, lt(c, one));
-    if (any<P>(is_small)) r.upper = select(is_small, upper_of_small(select(is_small, c, one), select(is_small, u, one)), r.upper);
-    if constexpr (Slope) r.slope = unscaled(mul(prefix.value, fma(sum.value, from_digamma, sum.slope)));
+    if constexpr (Slope) {
+      const sum_and_slope<P> sum = gamma_series_slope(c, u);
+      r.slope = unscaled(mul(prefix.value, fma(sum.value, from_digamma, sum.slope)));
+    } else {
+      r.lower = min(unscaled(mul(prefix.value, gamma_series(c, u, is_series))), one);
+      r.upper = sub(one, r.lower);
+    }
+    if constexpr (Part == gamma_part::upper) {
+      const mask_of<P> is_small = mask_and(is_series, lt(c, one));
+      if (any<P>(is_small)) r.upper = select(is_small, upper_of_small(select(is_small, c, one), select(is_small, u, one)), r.upper);
+    }
   }
   if (any<P>(is_fraction)) {
     // Where x is larger than the bound, e^-deviance is 0.
-    const P c = select(is_fraction, a, one), u = select(is_fraction, at_most(x, wide ? T(2e4) : T(2e3f)), set1<P>(T(2)));
-    const sum_and_slope<P> f = gamma_fraction<Slope>(at_most(c, wide ? T(2e4) : T(2e3f)), u);
-    const P upper = unscaled(mul(prefix.value, mul(c, f.value)));
-    r.upper = select(is_fraction, upper, r.upper);
-    r.lower = select(is_fraction, sub(one, upper), r.lower);
-    if constexpr (Slope) r.slope = select(is_fraction, neg(unscaled(mul(prefix.value, fma(c, fma(f.value, from_digamma, f.slope), f.value)))), r.slope);
+    const P c = at_most(select(is_fraction, a, one), wide ? T(2e4) : T(2e3f)), u = select(is_fraction, at_most(x, wide ? T(2e4) : T(2e3f)), set1<P>(T(2)));
+    if constexpr (Slope) {
+      const sum_and_slope<P> f = gamma_fraction_slope(c, u);
+      r.slope = select(is_fraction, neg(unscaled(mul(prefix.value, fma(c, fma(f.value, from_digamma, f.slope), f.value)))), r.slope);
+    } else {
+      const P upper = unscaled(mul(prefix.value, mul(c, gamma_fraction(c, u, is_fraction))));
+      r.upper = select(is_fraction, upper, r.upper);
+      r.lower = select(is_fraction, sub(one, upper), r.lower);
+    }
   }
   if (any<P>(is_uniform)) {
-    const P c = select(is_uniform, a, set1<P>(T(20))), z = sqrt(select(is_uniform, prefix.deviance, zero));
+    const P c = select(is_uniform, a, set1<P>(large)), z = sqrt(select(is_uniform, prefix.deviance, zero));
     const P eta = with_sign(select(is_uniform, size, zero), select(is_uniform, sub(x, a), zero)), v = div(one, c);
     const uniform_sum<P> t = uniform_sum_of<Slope>(eta, v);
     const P root = sqrt(mul(c, set1<P>(T(6.28318530717958647693L)))), g = mul(prefix.value, exp(stirling_rest(c)));
@@ -216,7 +214,7 @@ template <class P>
 TENURE_KERNEL_LAYER P gammainc(P a, P x) {
   const detail::gamma_arguments<P> at = detail::gamma_arguments_of(a, x);
   const P zero = set1<P>(scalar_of<P>(0)), one = set1<P>(scalar_of<P>(1));
-  return detail::gamma_domain(at, detail::gamma_tails_of<false>(at.a, at.x).lower, zero, one);
+  return detail::gamma_domain(at, detail::gamma_tails_of<detail::gamma_part::lower>(at.a, at.x).lower, zero, one);
 }
 
 /// Q(a, x) = 1 - P(a, x).
@@ -224,7 +222,7 @@ template <class P>
 TENURE_KERNEL_LAYER P gammaincc(P a, P x) {
   const detail::gamma_arguments<P> at = detail::gamma_arguments_of(a, x);
   const P zero = set1<P>(scalar_of<P>(0)), one = set1<P>(scalar_of<P>(1));
-  return detail::gamma_domain(at, detail::gamma_tails_of<false>(at.a, at.x).upper, one, zero);
+  return detail::gamma_domain(at, detail::gamma_tails_of<detail::gamma_part::upper>(at.a, at.x).upper, one, zero);
 }
 
 /// The derivative of P(a, x) by a. At a = 0 it is that from above, the exponential integral -E1(x).
@@ -232,7 +230,7 @@ template <class P>
 TENURE_KERNEL_LAYER P gammainc_slope(P a, P x) {
   using T = scalar_of<P>;
   const detail::gamma_arguments<P> at = detail::gamma_arguments_of(a, x);
-  const P zero = set1<P>(T(0)), value = mul(detail::gamma_tails_of<true>(at.a, at.x).slope, at.of_slope);
+  const P zero = set1<P>(T(0)), value = mul(detail::gamma_tails_of<detail::gamma_part::slope>(at.a, at.x).slope, at.of_slope);
   return detail::gamma_domain(at, value, zero, select(eq(x, set1<P>(std::numeric_limits<T>::infinity())), zero, value));
 }
 
@@ -242,7 +240,7 @@ TENURE_KERNEL_LAYER P gamma_density(P a, P x) {
   using T = scalar_of<P>;
   const detail::gamma_arguments<P> at = detail::gamma_arguments_of(a, x);
   const P zero = set1<P>(T(0)), one = set1<P>(T(1)), inf = set1<P>(std::numeric_limits<T>::infinity());
-  const P value = detail::unscaled(detail::gamma_prefix_of<true>(at.a, at.x).value);
+  const P value = detail::gamma_prefix_of<true>(at.a, at.x).value;
   const P at_0 = select(eq(a, one), one, select(lt(a, one), inf, zero));
   return detail::gamma_domain(at, mul(value, at.of_slope), at_0, zero);
 }

@@ -55,6 +55,16 @@ TENURE_KERNEL_INLINE P reciprocal(P a) {
     return div(set1<P>(scalar_of<P>(1)), a);
 }
 
+// 1 / a with at least 14 digits, at most the largest number.
+template <class P>
+TENURE_KERNEL_INLINE P estimated_inverse(P a) {
+  using T = scalar_of<P>;
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && layout<P>::wide) return at_most<P>(_mm512_maskz_rcp14_pd(every_lane<P>, a), std::numeric_limits<T>::max());
+#endif
+  return at_most(reciprocal(a), std::numeric_limits<T>::max());
+}
+
 // a + b = hi + lo exactly (Knuth).
 template <class P>
 TENURE_KERNEL_INLINE twin<P> two_sum(P a, P b) {

@@ -68,7 +68,7 @@ using incomplete_operations = operation_list<gammainc, gammaincc, gammainc_slope
 namespace TENURE_NAMESPACE {
 
 /// The regularized incomplete gamma functions of a >= 0 and x >= 0: the part of the gamma distribution with shape a below x, and the part above, each with the digits of
-/// its tail, to 10 ulp. All partial derivatives are there; the second one by a is refused. NaN for negative a or x and for (0, 0). Shapes broadcast; integers and bool
+/// its tail, to 8 ulp. All partial derivatives are there; the second one by a is refused. NaN for negative a or x and for (0, 0). Shapes broadcast; integers and bool
 /// are converted to float32 first.
 template <class A, class X> requires some_operand<A, X> constexpr auto gammainc(const A& a, const X& x) { return apply<ops::gammainc>(a, x); }
 template <class A, class X> requires some_operand<A, X> constexpr auto gammaincc(const A& a, const X& x) { return apply<ops::gammaincc>(a, x); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// zeros_like, ones_like, full_like: constants with the shape of a traced value, for the first carry of a loop, say. No gradient flows to that value.
+// zeros_like, ones_like, full_like, eye_like: constants with the shape of a traced value, for the first carry of a loop, say. No gradient flows to that value.
 #pragma once
 
 #include <tuple>
@@ -119,5 +119,20 @@ template <class T = void, element E, class S>
 constexpr auto zeros_like(const traced<E, S>& x) { return full_like<T>(x, 0); }
 template <class T = void, element E, class S>
 constexpr auto ones_like(const traced<E, S>& x) { return full_like<T>(x, 1); }
+/// Identity matrices along the last two axes. A run-time extent may be there.
+template <class T = void, element E, class S>
+constexpr auto eye_like(const traced<E, S>& x) {
+  using made = std::conditional_t<std::is_void_v<T>, E, T>;
+  constexpr bool is_matrix = S::rank >= 2;
+  static_assert(is_matrix, "tenure: eye_like: the operand has less than two axes");
+  if constexpr (is_matrix) {
+    ir::builder& g = *x.graph;
+    const std::int16_t shape = g[x.id].shape;
+    const ops::value row = ops::counting(g, dtype::int64, shape, S::rank - 2), column = ops::counting(g, dtype::int64, shape, S::rank - 1);
+    return traced<made, S>{&g, ops::cast_to(ops::pointwise_value<ops::equal>(row, column), dtype_v<made>).id};
+  } else {
+    return full_like<T>(x, 0);
+  }
+}
 
 }  // namespace tenure

@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include <tenure/math/deviance.hpp>
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/arithmetic.hpp>
 #include <tenure/ops/indexing.hpp>
@@ -50,11 +51,12 @@ constexpr auto log_of_one_and_square(const auto& z) {
   return where(is_large, 2.0 * log(hypot(where(is_large, z, 1.0), 1.0)), log1p(square(where(is_large, 0.0, z))));
 }
 /// lgamma(x) - (x - 1/2) log x + x - log(2 pi) / 2, which is small where lgamma(x) is large.
-/// Source: Stirling's series; Abramowitz and Stegun, 6.1.40.
+/// From 5 on it is the polynomial in 1 / x^2 of math/deviance.hpp.
 constexpr auto stirling_rest(const auto& x) {
-  const auto is_large = x > 16.0;
-  const auto small = where(is_large, 1.0, x), over = 1.0 / where(is_large, x, 16.0), square_of_over = over * over;
-  const auto series = over * (1.0 / 12 + square_of_over * (-1.0 / 360 + square_of_over * (1.0 / 1260 + square_of_over * (-1.0 / 1680 + square_of_over * (1.0 / 1188 - square_of_over * (691.0 / 360360))))));
+  constexpr auto& t = math::detail::terms_of_stirling;
+  const auto is_large = x > 5.0;
+  const auto small = where(is_large, 1.0, x), over = 1.0 / where(is_large, x, 5.0), u = over * over;
+  const auto series = over * (t[0] + u * (t[1] + u * (t[2] + u * (t[3] + u * (t[4] + u * (t[5] + u * (t[6] + u * t[7])))))));
   return where(is_large, series, lgamma(small) - (small - 0.5) * log(small) + small - half_log_of_two_pi);
 }
 /// Counts as numbers of the type of a parameter.

@@ -229,6 +229,24 @@ struct se3_log : rounds_once {
   }
 };
 
+/// The rotation transposed, and the translation turned back.
+struct se3_inverse : rounds_once {
+  template <class X>
+  static constexpr auto trace(const X& m) {
+    constexpr bool holds = detail::ends_in<typename X::shape_type, 4, 2>();
+    static_assert(holds, "tenure: se3_inverse: the last two axes do not have the static extents 4 and 4");
+    if constexpr (holds) {
+      const auto x = detail::entry<0, 3>(m), y = detail::entry<1, 3>(m), z = detail::entry<2, 3>(m);
+      const auto row = [&](const auto& a, const auto& b, const auto& c) { return detail::in_row(a, b, c, -(a * x + b * y + c * z)); };
+      const auto zero = detail::number_like(x, 0);
+      return detail::in_rows(row(detail::entry<0, 0>(m), detail::entry<1, 0>(m), detail::entry<2, 0>(m)), row(detail::entry<0, 1>(m), detail::entry<1, 1>(m), detail::entry<2, 1>(m)),
+                             row(detail::entry<0, 2>(m), detail::entry<1, 2>(m), detail::entry<2, 2>(m)), detail::in_row(zero, zero, zero, detail::number_like(x, 1)));
+    } else {
+      return m;
+    }
+  }
+};
+
 }  // namespace tenure::ops
 
 namespace TENURE_NAMESPACE {
@@ -249,5 +267,7 @@ template <operand X> constexpr auto quat_log(const X& q) { return apply<ops::qua
 /// The rigid motions (..., 4, 4) of twists (..., 6), which are (translation, rotation) as in Sophus; and back.
 template <operand X> constexpr auto se3_exp(const X& x) { return apply<ops::se3_exp>(x); }
 template <operand X> constexpr auto se3_log(const X& x) { return apply<ops::se3_log>(x); }
+/// The inverses of rigid motions (..., 4, 4): rotations transposed and translations turned back, without a division. tn::inverse(x) is that of any matrix.
+template <operand X> constexpr auto se3_inverse(const X& x) { return apply<ops::se3_inverse>(x); }
 
 }  // namespace tenure

@@ -181,7 +181,8 @@ struct damped_step {
     using positions = traced<std::int64_t, typename H::shape_type>;
     const std::int16_t square = g[h.id].shape;
     const auto on_diagonal = positions{&g, ops::counting(g, dtype::int64, square, 0).id} == positions{&g, ops::counting(g, dtype::int64, square, 1).id};
-    const auto damped = h + cast<T>(damping) * where(on_diagonal, tenure::minimum(maximum(h, full_like(h, 1e-6)), full_like(h, 1e32)), zeros_like(h));
+    const auto diagonal = where(on_diagonal, h, zeros_like(h));
+    const auto damped = h + cast<T>(damping) * where(on_diagonal, maximum(h, max(diagonal) * optim::detail::noise_of_diagonal<T>), diagonal);
     const V moved = [&] {
       if constexpr (Bounded) {
         const V low = flat::of(least), high = flat::of(most);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // The steps of Levenberg and Marquardt, whatever solves their systems: (J^T J + damping D) step = -J^T r, where D is the diagonal of J^T J. The damping
 // falls after a step that lowers the cost as predicted, and grows after one that does not.
-// Source: Nielsen 1999 for the damping; the defaults are those of Ceres.
+// Source: Nielsen 1999 for the damping; the defaults are those of Ceres. Ceres bounds D by 1e-6 from below, so the units of parameters matter there.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <tenure/optim/lbfgs.hpp>
 
@@ -22,6 +23,11 @@ struct levenberg_marquardt {
 };
 
 namespace optim::detail {
+
+/// An element of D is at least this part of the largest one. It is the square of the rounding error of J, so that a parameter which nothing depends on stays, and one
+/// whose unit is 1e-9 of that of another moves.
+template <class T>
+inline constexpr double noise_of_diagonal = static_cast<double>(std::numeric_limits<T>::epsilon()) * static_cast<double>(std::numeric_limits<T>::epsilon());
 
 /// What a step gives: the decrease of the cost that the linear model predicts, the length of the step and of the parameters, and the new cost.
 struct tried_step {

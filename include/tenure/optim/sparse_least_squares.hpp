@@ -142,8 +142,8 @@ class rows_problem {
   Tables copies(std::index_sequence<A...>) const { return Tables{deepcopy(std::get<A>(at_))...}; }
   void linearize_again() { found_.emplace(call_on_rows(linearize_, scale_, at_, indices_, data_)); }
   bool stays(std::size_t a) const { return !(eliminates_ && a == last); }
-  static T clamped(T d) { return std::min(std::max(d, T(1e-6)), T(1e32)); }
-  static void add_to(double& along, double& damped, double& square, T step, T gradient, T diagonal) {
+  T clamped(T d) const { return std::max(d, least_diagonal_); }
+  void add_to(double& along, double& damped, double& square, T step, T gradient, T diagonal) const {
     along += static_cast<double>(step) * static_cast<double>(gradient);
     damped += static_cast<double>(step) * static_cast<double>(step) * static_cast<double>(clamped(diagonal));
     square += static_cast<double>(step) * static_cast<double>(step);
@@ -250,7 +250,10 @@ class rows_problem {
       });
     }
     first_shared_ = begin;
-    for_each_diagonal([&](std::size_t at, Eigen::Index i) { diagonal_[i] = of_observations_[at]; });
+    T largest = 0;
+    for_each_diagonal([&](std::size_t at, Eigen::Index i) { largest = std::max(largest, diagonal_[i] = of_observations_[at]); });
+    for (const T x : of_last_) largest = std::max(largest, x);  // the largest element of a block is on its diagonal
+    least_diagonal_ = largest * static_cast<T>(noise_of_diagonal<T>);
   }
   /// Takes the rows of the last table out of the system. False if the block of one is not positive definite.
   bool eliminate(T damping) {
@@ -328,6 +331,7 @@ class rows_problem {
   std::vector<T> of_observations_, elements_;
   vector gradient_, diagonal_, step_;
   std::array<std::vector<T>, P> beside_last_;  // J^T J of each other parameter and the last one, of each observation
+  T least_diagonal_ = 0;  // of D
   std::vector<T> gradient_of_last_, of_last_, inverse_, step_of_last_;
 };
 

@@ -226,5 +226,18 @@ template <class T = void, any_tensor X>
 auto zeros_like(const X& x) { return full_like<T>(x, 0); }
 template <class T = void, any_tensor X>
 auto ones_like(const X& x) { return full_like<T>(x, 1); }
+/// Identity matrices: ones on the diagonals of the last two axes, for each index of the batch, and zeros elsewhere. They need not be square.
+template <class T = void, any_tensor X>
+auto eye_like(const X& x) {
+  constexpr bool is_matrix = shape_of_t<X>::rank >= 2;
+  static_assert(is_matrix, "tenure: eye_like: the operand has less than two axes");
+  auto made = zeros_like<T>(x);
+  using made_element = element_t<decltype(made)>;
+  if constexpr (is_matrix) {
+    const layout d = detail::diagonal(detail::tensor_access::layout_of(made));
+    detail::device_memory<device_of_t<X>>::fill(detail::tensor_access::fresh(made), d.strides, d.shape, made_element(1));
+  }
+  return made;
+}
 
 }  // namespace tenure

@@ -144,7 +144,7 @@ struct by_derivative {
     mark_list results, tangents;
     char any = is_never;
     for (int k = c.first_argument(); k < c.end_of_arguments() && !c.is_taken; ++k) any |= operands[k];
-    const bool by_rule = any && c.what == ir::control_flow::kind::custom_jvp;
+    const bool by_rule = any && c.what == ir::control_flow::kind::custom_jvp && c.refused == ir::diagnostic::kind::nothing;
     if (by_rule) tangents = of_rule(g, c, ids, operands);
     for (int i = 0, at = 0; i < c.carries; ++i) {
       const char by_rule_of_result = !by_rule ? any : is_floating(g[ids[i]].type) ? tangents[at++] : char{is_never};

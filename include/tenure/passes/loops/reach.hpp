@@ -63,7 +63,8 @@ constexpr mark_list reached_by_custom_derivative(const ir::graph_view& g, const 
     if (!is_checkpoint) reached[c.operand_of_result(i)] = results[i];
   }
   if (!any || (!is_checkpoint && (c.is_taken || !any_of(active, first, end)))) return reached;
-  if (c.what == kind::custom_vjp || c.what == kind::linear_solve) {
+  // A rule that is refused may be of zeros. It counts as one that reaches all, so that the derivative comes to it and is refused.
+  if (c.what == kind::custom_vjp || c.what == kind::linear_solve || c.refused != ir::diagnostic::kind::nothing) {
     for (int i = first; i < end; ++i)
       if (active[i]) reached[i] |= any;
     return reached;
