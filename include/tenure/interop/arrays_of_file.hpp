@@ -2,6 +2,7 @@
 // A file with arrays in either format, .npz or .safetensors, read into memory.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,8 +24,10 @@ class arrays_of_file : tenure::detail::not_copied {
     input file(path, where);
     const std::vector<std::byte> start = file.read(0, std::min<std::uint64_t>(file.size(), length_bytes + 1));
     if (is_safetensors(start, path)) {
-      bytes_ = file.read(0, file.size());
-      view_safetensors(bytes_, where);
+      const auto size = static_cast<std::size_t>(file.size());
+      bytes_ = std::make_unique_for_overwrite<std::byte[]>(size);  // a std::vector would write zeros first
+      file.read(0, std::span(bytes_.get(), size));
+      view_safetensors(std::span(bytes_.get(), size), where);
     } else {
       view_npz(read_archive(file, where));
     }
@@ -55,8 +58,8 @@ class arrays_of_file : tenure::detail::not_copied {
     for (const array& a : arrays_) views_.push_back({a.name, a.dtype, a.shape, a.bytes});
   }
 
-  std::vector<array> arrays_;      // of a .npz file
-  std::vector<std::byte> bytes_;   // of a .safetensors file
+  std::vector<array> arrays_;            // of a .npz file
+  std::unique_ptr<std::byte[]> bytes_;   // of a .safetensors file
   safetensors_header header_;
   std::vector<array_view> views_;
   bool is_strict_ = false;

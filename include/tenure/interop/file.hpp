@@ -88,11 +88,15 @@ class input {
 
   std::vector<std::byte> read(std::uint64_t offset, std::uint64_t count) {
     check_range(size_, offset, count, where_);
-    std::vector<std::byte> bytes(count);
-    stream_.seekg(static_cast<std::streamoff>(offset));
-    stream_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
-    if (!stream_) where_.fail("reading failed at byte " + std::to_string(offset), last_error());
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count));
+    read(offset, bytes);
     return bytes;
+  }
+  void read(std::uint64_t offset, std::span<std::byte> to) {
+    check_range(size_, offset, to.size(), where_);
+    stream_.seekg(static_cast<std::streamoff>(offset));
+    stream_.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()));
+    if (!stream_) where_.fail("reading failed at byte " + std::to_string(offset), last_error());
   }
 
  private:
