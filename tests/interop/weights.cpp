@@ -309,7 +309,7 @@ TEST_CASE("what a mapping cannot give is refused with the cure") {
     }
     return "mapped";
   };
-  CHECK(refused("missing.safetensors") == "tenure: map_model: missing.safetensors: cannot be opened: No such file or directory");
+  CHECK(refused("missing.safetensors") == "tenure: map_model: missing.safetensors: no such file");
   CHECK(refused(".") == "tenure: map_model: .: not a regular file");
   std::ofstream("nothing.safetensors");
   CHECK(refused("nothing.safetensors") == "tenure: map_model: nothing.safetensors: empty");
@@ -335,6 +335,64 @@ TEST_CASE("what a mapping cannot give is refused with the cure") {
   matrix w;
   vector b;
   tn::load("odd.safetensors", std::tie(w, b), load_options{.rename = {{"w", "0"}, {"b", "1"}}, .strict = false});
+}
+
+// Law: the arrays of the files are those of the index, each once.
+TEST_CASE("law: a model in several files is loaded and mapped through its index") {
+  namespace fs = std::filesystem;
+  fs::create_directory("parts");
+  file().add("w", {2, 3}, 10).write("parts/model-00001-of-00002.safetensors");
+  file().add("b", {2}, 20).add("e", {0}, 0).write("parts/model-00002-of-00002.safetensors");
+  const char* const path = "parts/model.safetensors.index.json";
+  const auto index = [&](const std::string& text) { std::ofstream(path, std::ios::binary) << text; };
+  const std::string map = R"("weight_map": {"w": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors", "e": "model-00002-of-00002.safetensors"})";
+  index(R"({"metadata": {"total_size": 32, "parameters": -1.5e3, "of": [true, null, {}, [], "x"]}, )" + map + "}\n");
+  layer<tn::values> model;
+  tn::load(path, model, load_options{.ignore = {"e"}});
+  CHECK(model.w(1, 2) == 15);
+  CHECK(model.b(1) == 21);
+  const auto mapped = tn::map_model<layer>(path, load_options{.ignore = {"e"}});
+  CHECK(mapped.w(1, 2) == 15);
+  CHECK(mapped.b(1) == 21);
+  CHECK(tn::mapped_file(path).arrays().size() == 3);
+
+  const auto refused = [&](const std::string& text) {
+    index(text);
+    std::string message = "loaded";
+    try {
+      tn::load(path, model, load_options{.ignore = {"e"}});
+    } catch (const tn::io_error& error) {
+      message = error.what();
+    }
+    std::string of_map = "mapped";
+    try {
+      tn::map_model<layer>(path, load_options{.ignore = {"e"}});
+    } catch (const tn::io_error& error) {
+      of_map = error.what();
+    }
+    const std::string load = "tenure: load: ", map_model = "tenure: map_model: ";
+    CHECK(message.substr(load.size()) == of_map.substr(map_model.size()));
+    return message.substr(load.size());
+  };
+  const std::string here = "parts/model.safetensors.index.json: ", first = "parts/model-00001-of-00002.safetensors: ", second = "parts/model-00002-of-00002.safetensors: ";
+  CHECK(refused("") == here + "malformed index at character 1: expected '{'");
+  CHECK(refused("{}") == here + "malformed index at character 3: it has no weight_map");
+  CHECK(refused("{" + map + "," + map + "}").ends_with("weight_map appears twice"));
+  CHECK(refused("{" + map + "} x").ends_with("text after the object"));
+  CHECK(refused("{\"metadata\": }").ends_with("expected a value"));
+  CHECK(refused("{\"metadata\": " + std::string(100'000, '[')).ends_with("more than 16 nested brackets"));
+  CHECK(refused("{\"metadata\": [1,").ends_with("expected a value"));
+  CHECK(refused(R"({"weight_map": {"w": 1}})").ends_with("expected '\"'"));
+  CHECK(refused(R"({"weight_map": {"w": "a", "w": "a"}})").ends_with("array 'w' appears twice"));
+  for (const char* name : {"", ".", "..", "../a.safetensors", "/etc/passwd", "a/b", "a\\\\b", "a\\u0000"})
+    CHECK(refused(std::string(R"({"weight_map": {"w": ")") + name + "\"}}").ends_with("is not the name of a file in the folder of the index"));
+  CHECK(refused(R"({"weight_map": {"w": "none.safetensors"}})").starts_with("parts/none.safetensors: "));
+  CHECK(refused(R"({"weight_map": {"w": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}})") == second + "array 'e': the index does not have it in this file");
+  CHECK(refused(R"({"weight_map": {"w": "model-00002-of-00002.safetensors", "b": "model-00002-of-00002.safetensors", "e": "model-00002-of-00002.safetensors"}})") == here + "array 'w': is not in 'model-00002-of-00002.safetensors', where the index has it");
+  CHECK(refused(R"({"weight_map": {"w": "model-00002-of-00002.safetensors", "b": "model-00001-of-00002.safetensors", "e": "model-00002-of-00002.safetensors"}})") == first + "array 'w': the index does not have it in this file");
+  file().add("w", {2, 3}, 10).write("parts/model-00002-of-00002.safetensors");
+  CHECK(refused("{" + map + "}") == second + "array 'w': the index does not have it in this file");
+  CHECK(model.w(1, 2) == 15);
 }
 
 TEST_CASE("kernels read no element beyond the end of a mapping") {

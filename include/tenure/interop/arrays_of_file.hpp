@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// A file with arrays in either format, .npz or .safetensors, read into memory.
+// A file with arrays in either format, .npz or .safetensors, read into memory. An index of several .safetensors files stands for all of them.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 #include <tenure/core/not_copied.hpp>
 #include <tenure/interop/npz.hpp>
-#include <tenure/interop/safetensors_file.hpp>
+#include <tenure/interop/safetensors_parts.hpp>
 
 namespace TENURE_NAMESPACE::interop::detail {
 
@@ -21,21 +21,29 @@ class arrays_of_file : tenure::detail::not_copied {
   /// Reads a file. Its first bytes tell the format; where they tell nothing, its name does.
   explicit arrays_of_file(const std::string& path) {
     const place where = place_of("load", path);
-    input file(path, where);
-    const std::vector<std::byte> start = file.read(0, std::min<std::uint64_t>(file.size(), length_bytes + 1));
-    if (is_safetensors(start, path)) {
-      const auto size = static_cast<std::size_t>(file.size());
-      bytes_ = std::make_unique_for_overwrite<std::byte[]>(size);  // a std::vector would write zeros first
-      file.read(0, std::span(bytes_.get(), size));
-      view_safetensors(std::span(bytes_.get(), size), where);
+    if (is_safetensors(path, where)) {
+      parts_ = open_parts(path, where, [](const std::string& name, const place& of_part) {
+        input file(name, of_part);
+        const auto size = static_cast<std::size_t>(file.size());
+        auto memory = std::make_unique_for_overwrite<std::byte[]>(size);  // a std::vector would write zeros first
+        const std::span bytes(memory.get(), size);
+        file.read(0, bytes);
+        return std::pair<std::unique_ptr<std::byte[]>, std::span<const std::byte>>(std::move(memory), bytes);
+      });
+      view_parts();
     } else {
+      input file(path, where);
       view_npz(read_archive(file, where));
     }
   }
   /// Refers to a .safetensors file in memory, and copies the arrays of a .npz file.
   explicit arrays_of_file(std::span<const std::byte> file) {
-    if (is_safetensors(file, "")) view_safetensors(file, {"load", "memory"});
-    else view_npz(read_npz(file));
+    if (has_header(file)) {
+      parts_.push_back({nullptr, file, read_header(file, {"load", "memory"})});
+      view_parts();
+    } else {
+      view_npz(read_npz(file));
+    }
   }
 
   std::span<const array_view> views() const { return views_; }
@@ -43,14 +51,16 @@ class arrays_of_file : tenure::detail::not_copied {
   bool is_strict() const { return is_strict_; }
 
  private:
-  static bool is_safetensors(std::span<const std::byte> start, const std::string& path) {
-    const bool is_zip = start.size() > 1 && start[0] == std::byte{'P'} && start[1] == std::byte{'K'};
-    const bool has_header = start.size() > length_bytes && start[length_bytes] == std::byte{'{'};
-    return !is_zip && (has_header || has_safetensors_name(path));
+  static bool is_safetensors(const std::string& path, const place& where) {
+    if (is_index(path)) return true;
+    input file(path, where);
+    const std::vector<std::byte> start = file.read(0, std::min<std::uint64_t>(file.size(), length_bytes + 1));
+    return has_header(start) || (has_safetensors_name(path) && !is_zip(start));
   }
-  void view_safetensors(std::span<const std::byte> file, const place& where) {
-    header_ = read_header(file, where);
-    views_ = views_of(header_, file);
+  static bool is_zip(std::span<const std::byte> start) { return start.size() > 1 && start[0] == std::byte{'P'} && start[1] == std::byte{'K'}; }
+  static bool has_header(std::span<const std::byte> start) { return start.size() > length_bytes && start[length_bytes] == std::byte{'{'} && !is_zip(start); }
+  void view_parts() {
+    views_ = views_of(parts_);
     is_strict_ = true;
   }
   void view_npz(std::vector<array> arrays) {
@@ -58,9 +68,8 @@ class arrays_of_file : tenure::detail::not_copied {
     for (const array& a : arrays_) views_.push_back({a.name, a.dtype, a.shape, a.bytes});
   }
 
-  std::vector<array> arrays_;            // of a .npz file
-  std::unique_ptr<std::byte[]> bytes_;   // of a .safetensors file
-  safetensors_header header_;
+  std::vector<array> arrays_;                                            // of a .npz file
+  std::vector<safetensors_part<std::unique_ptr<std::byte[]>>> parts_;  // of a .safetensors file, or of all that an index names
   std::vector<array_view> views_;
   bool is_strict_ = false;
 };

@@ -20,6 +20,7 @@ class mapping {
  public:
   mapping(const std::string& path, const place& where) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0 && last_error() == std::errc::no_such_file_or_directory) where.fail("no such file");
     if (file < 0) where.fail("cannot be opened", last_error());
     struct stat status;
     const bool is_regular = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);

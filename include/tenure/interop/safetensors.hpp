@@ -6,9 +6,11 @@
 
 #include <tenure/core/letters/hide.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -30,15 +32,19 @@ struct borrowed_values : detail::arithmetic_of_models {
 
 namespace detail {
 
-/// A .safetensors file in memory, and tensors over its arrays.
+/// .safetensors files in memory, and tensors over their arrays.
 class arrays_in_place {
  public:
-  arrays_in_place(const char* call, const std::string& path, load_options options) : arrays_in_place(interop::detail::place_of(call, path), path, std::move(options)) {}
-  arrays_in_place(const char* call, std::span<const std::byte> file, load_options options)
-      : arrays_in_place({call, "memory"}, borrow_storage(const_cast<std::byte*>(file.data()), file.size()), std::move(options)) {}
+  arrays_in_place(const char* call, const std::string& path, load_options options)
+      : arrays_in_place(interop::detail::place_of(call, path), interop::detail::open_parts(path, interop::detail::place_of(call, path), map_file), std::move(options)) {}
+  arrays_in_place(const char* call, std::span<const std::byte> file, load_options options) : arrays_in_place({call, "memory"}, parts_in_memory(call, file), std::move(options)) {}
 
   std::span<const interop::array_view> views() const { return views_; }
-  const interop::detail::text_map& metadata() const { return header_.metadata; }
+  interop::detail::text_map metadata() const {
+    interop::detail::text_map all;
+    for (const auto& each : parts_) all.insert(all.end(), each.header.metadata.begin(), each.header.metadata.end());
+    return all;
+  }
   interop::detail::matcher match() const { return {views_, options_, where_}; }
 
   /// A tensor of type X over the array that the matcher finds. A number is copied.
@@ -48,11 +54,11 @@ class arrays_in_place {
     const interop::detail::match found = matcher.find<T>(name, leaf_type<X>::shape_type::value);
     const interop::array_view& a = *found.slices.front();
     if constexpr (any_tensor<X>) {
-      check_place(found, name, alignof(T));
+      const storage_handle& storage = check_place(found, name, alignof(T));
       extents s;
       for (const std::int64_t e : a.shape) s.push_back(e);
       auto* const first = reinterpret_cast<T*>(const_cast<std::byte*>(a.bytes.data()));
-      return tensor_access::make<X>(storage_, first, s, row_major(s));
+      return tensor_access::make<X>(storage, first, s, row_major(s));
     } else {
       X x{};
       interop::detail::write_match(found, &x);
@@ -61,31 +67,44 @@ class arrays_in_place {
   }
 
  private:
-  arrays_in_place(const interop::detail::place& where, const std::string& path, load_options options) : arrays_in_place(where, interop::detail::mapping(path, where), std::move(options)) {}
-  arrays_in_place(const interop::detail::place& where, interop::detail::mapping&& file, load_options options)
-      : arrays_in_place(where, keep_storage(std::move(file), file.size(), [](const auto& kept) { return kept.data(); }), std::move(options)) {}
-  arrays_in_place(const interop::detail::place& where, storage_handle storage, load_options options)
-      : where_(where), options_(std::move(options)), storage_(std::move(storage)), header_(interop::detail::read_header(bytes(), where_)), views_(interop::detail::views_of(header_, bytes())) {
+  using part = interop::detail::safetensors_part<storage_handle>;
+
+  arrays_in_place(const interop::detail::place& where, std::vector<part> parts, load_options options)
+      : where_(where), options_(std::move(options)), parts_(std::move(parts)), views_(interop::detail::views_of(parts_)) {
     if (options_.convert) where_.fail("a mapping copies nothing, so it does not convert: load() the model with these options");
     if (!options_.transposed.empty()) where_.fail("a mapping copies nothing, so it does not transpose: load() the model with these options");
   }
 
-  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(storage_.data()), storage_.bytes()}; }
+  static std::pair<storage_handle, std::span<const std::byte>> held(storage_handle storage) {
+    const std::span bytes(static_cast<const std::byte*>(storage.data()), storage.bytes());
+    return {std::move(storage), bytes};
+  }
+  static std::pair<storage_handle, std::span<const std::byte>> map_file(const std::string& path, const interop::detail::place& where) {
+    interop::detail::mapping file(path, where);
+    const std::size_t size = file.size();
+    return held(keep_storage(std::move(file), size, [](const auto& kept) { return kept.data(); }));
+  }
+  static std::vector<part> parts_in_memory(const char* call, std::span<const std::byte> file) {
+    auto [storage, bytes] = held(borrow_storage(const_cast<std::byte*>(file.data()), file.size()));
+    return {{std::move(storage), bytes, interop::detail::read_header(bytes, {call, "memory"})}};
+  }
 
-  void check_place(const interop::detail::match& found, const std::string& name, std::size_t alignment) const {
+  /// The storage of an array. Fails if a tensor cannot be there.
+  const storage_handle& check_place(const interop::detail::match& found, const std::string& name, std::size_t alignment) const {
     const std::byte* const first = found.slices.front()->bytes.data();
     interop::detail::place where = where_;
     where.entry = name;
     const char* const cure = "; a mapping copies nothing: load() the model, or save() it once more and map that file";
     if (found.is_sliced) where.fail("has its slices in arrays of their own" + std::string(cure));
+    const auto of = std::find_if(parts_.begin(), parts_.end(), [&](const part& p) { return !std::less<>()(first, p.bytes.data()) && !std::less<>()(p.bytes.data() + p.bytes.size(), first); });
     if (reinterpret_cast<std::uintptr_t>(first) % alignment != 0)
-      where.fail("begins at byte " + std::to_string(first - bytes().data()) + ", its elements need a multiple of " + std::to_string(alignment) + cure);
+      where.fail("begins at byte " + std::to_string(first - of->bytes.data()) + ", its elements need a multiple of " + std::to_string(alignment) + cure);
+    return of->memory;
   }
 
   interop::detail::place where_;
   load_options options_;
-  storage_handle storage_;
-  interop::detail::safetensors_header header_;
+  std::vector<part> parts_;
   std::vector<interop::array_view> views_;
 };
 
@@ -121,7 +140,7 @@ class mapped_file {
 
   /// The arrays, with the names that they have in the file, as views of its bytes.
   std::span<const interop::array_view> arrays() const { return arrays_.views(); }
-  const std::vector<std::pair<std::string, std::string>>& metadata() const { return arrays_.metadata(); }
+  std::vector<std::pair<std::string, std::string>> metadata() const { return arrays_.metadata(); }
 
  private:
   detail::arrays_in_place arrays_;
