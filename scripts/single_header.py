@@ -4,7 +4,7 @@
 
     scripts/single_header.py [-o tenure.hpp] [header...]
 
-Without headers it is what <tenure/tenure.hpp> includes, with the thread pool and with save and load. Eigen and
+Without headers it is what <tenure/tenure.hpp> includes, with the thread pool and with save, load and map_model. Eigen and
 Boost.Hana remain includes. It is for the CPU: nvcc takes the folders include/ and kernels/.
 """
 import argparse, re
@@ -12,7 +12,7 @@ from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
 folder = root / "include"
-default = ["tenure/tenure.hpp", "tenure/threads.hpp", "tenure/interop/save.hpp"]
+default = ["tenure/tenure.hpp", "tenure/threads.hpp", "tenure/interop/safetensors.hpp"]
 in_every_header = ("tenure/core/letters/hide.hpp", "tenure/core/letters/restore.hpp")
 left_out = re.compile(r"tenure/(cuda|storage/cuda|backend/cuda|kernels)|\.cuh$")
 

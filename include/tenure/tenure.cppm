@@ -12,7 +12,7 @@ module;
 #include <tenure/tenure.hpp>
 #include <tenure/threads.hpp>
 
-#include <tenure/interop/save.hpp>
+#include <tenure/interop/safetensors.hpp>
 #include <tenure/optim/groups.hpp>
 #include <tenure/optim/least_squares.hpp>
 
@@ -442,8 +442,14 @@ using tenure::minimize;
 using tenure::rows;
 using tenure::save;
 using tenure::load;
+using tenure::load_options;
+using tenure::renaming;
+using tenure::map_model;
+using tenure::mapped_file;
+using tenure::borrowed_values;
 using tenure::map;
 using tenure::for_each_leaf;
+using tenure::for_each_named_leaf;
 using tenure::clip_by_global_norm;
 using tenure::tracing;
 using tenure::values;

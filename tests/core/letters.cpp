@@ -30,6 +30,7 @@
 #include <tenure/interop/dlpack.hpp>
 #include <tenure/interop/eigen.hpp>
 #include <tenure/interop/mdspan.hpp>
+#include <tenure/interop/safetensors.hpp>
 #include <tenure/interop/save.hpp>
 #include <tenure/picture.hpp>
 #include <tenure/threads.hpp>

@@ -26,22 +26,23 @@ struct element_row {
   const char* name;  // NumPy's, in printed tensors and messages
   category of;
   std::int64_t bytes;
-  const char* npy;      // in the header of a .npy file
-  std::uint8_t dlpack;  // DLPack's type code
-  std::uint8_t nccl;    // NCCL's ncclDataType_t
-  dtype lane;           // the type in which kernels compute
+  const char* npy;          // in the header of a .npy file
+  const char* safetensors;  // in the header of a .safetensors file
+  std::uint8_t dlpack;      // DLPack's type code
+  std::uint8_t nccl;        // NCCL's ncclDataType_t
+  dtype lane;               // the type in which kernels compute
 };
 /// One row for each element type, in the order of dtype. The C++ types are `element_types`, in the same order.
 inline constexpr element_row element_rows[] = {
-    {dtype::boolean, "bool", category::boolean, 1, "|b1", 6, 1, dtype::boolean},
-    {dtype::uint8, "uint8", category::integer, 1, "|u1", 1, 1, dtype::int32},
-    {dtype::int8, "int8", category::integer, 1, "|i1", 0, 0, dtype::int32},
-    {dtype::int32, "int32", category::integer, 4, "<i4", 0, 2, dtype::int32},
-    {dtype::int64, "int64", category::integer, 8, "<i8", 0, 4, dtype::int64},
-    {dtype::bfloat16, "bfloat16", category::floating, 2, "<V2", 4, 9, dtype::float32},
-    {dtype::float16, "float16", category::floating, 2, "<f2", 2, 6, dtype::float32},
-    {dtype::float32, "float32", category::floating, 4, "<f4", 2, 7, dtype::float32},
-    {dtype::float64, "float64", category::floating, 8, "<f8", 2, 8, dtype::float64},
+    {dtype::boolean, "bool", category::boolean, 1, "|b1", "BOOL", 6, 1, dtype::boolean},
+    {dtype::uint8, "uint8", category::integer, 1, "|u1", "U8", 1, 1, dtype::int32},
+    {dtype::int8, "int8", category::integer, 1, "|i1", "I8", 0, 0, dtype::int32},
+    {dtype::int32, "int32", category::integer, 4, "<i4", "I32", 0, 2, dtype::int32},
+    {dtype::int64, "int64", category::integer, 8, "<i8", "I64", 0, 4, dtype::int64},
+    {dtype::bfloat16, "bfloat16", category::floating, 2, "<V2", "BF16", 4, 9, dtype::float32},
+    {dtype::float16, "float16", category::floating, 2, "<f2", "F16", 2, 6, dtype::float32},
+    {dtype::float32, "float32", category::floating, 4, "<f4", "F32", 2, 7, dtype::float32},
+    {dtype::float64, "float64", category::floating, 8, "<f8", "F64", 2, 8, dtype::float64},
 };
 constexpr const element_row& row_of(dtype d) { return element_rows[static_cast<int>(d)]; }
 constexpr category category_of(dtype d) { return row_of(d).of; }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -18,11 +19,19 @@
 
 namespace TENURE_NAMESPACE::interop::detail {
 
-/// Text of a file, as a message quotes it. A file may hold a name of 64 KB.
+/// Text of a file, as a message quotes it. A file may hold a name of 64 KB, and control characters: a zero byte would end the message, others
+/// command a terminal.
 inline std::string in_quotes(std::string_view text) {
   constexpr std::size_t most = 80;
-  if (text.size() <= most) return "'" + std::string(text) + "'";
-  return "'" + std::string(text.substr(0, most)) + "...' of " + std::to_string(text.size()) + " characters";
+  std::string shown = "'";
+  for (const char c : text.substr(0, most)) {
+    const auto code = static_cast<unsigned char>(c);
+    const bool is_control = code < 0x20 || code == 0x7f;
+    if (is_control) shown.append("\\x").append(1, "0123456789abcdef"[code >> 4]).append(1, "0123456789abcdef"[code & 15]);
+    else shown += c;
+  }
+  if (text.size() <= most) return shown + "'";
+  return shown + "...' of " + std::to_string(text.size()) + " characters";
 }
 
 /// The file, and the array in it, that error messages name. fail() throws every error about a file.
@@ -53,6 +62,14 @@ inline place place_of(std::string_view call, const std::filesystem::path& path) 
 
 inline std::errc last_error() { return static_cast<std::errc>(errno); }
 
+/// Fails if a file of `size` bytes has no `count` bytes at `offset`.
+inline void check_range(std::uint64_t size, std::uint64_t offset, std::uint64_t count, const place& where) {
+  const bool is_inside = offset <= size && count <= size - offset;
+  if (!is_inside)
+    where.fail("truncated: bytes " + std::to_string(offset) + " and the " + std::to_string(count) +
+               " after it are not all in the file of " + std::to_string(size) + " bytes");
+}
+
 /// A regular file for reading. Its size is known, and a read beyond the end throws.
 class input {
  public:
@@ -70,21 +87,40 @@ class input {
   std::uint64_t size() const { return size_; }
 
   std::vector<std::byte> read(std::uint64_t offset, std::uint64_t count) {
-    const bool inside = offset <= size_ && count <= size_ - offset;
-    if (!inside)
-      where_.fail("truncated: bytes " + std::to_string(offset) + " and the " + std::to_string(count) +
-                  " after it are not all in the file of " + std::to_string(size_) + " bytes");
-    std::vector<std::byte> bytes(count);
-    stream_.seekg(static_cast<std::streamoff>(offset));
-    stream_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
-    if (!stream_) where_.fail("reading failed at byte " + std::to_string(offset), last_error());
+    check_range(size_, offset, count, where_);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count));
+    read(offset, bytes);
     return bytes;
+  }
+  void read(std::uint64_t offset, std::span<std::byte> to) {
+    check_range(size_, offset, to.size(), where_);
+    stream_.seekg(static_cast<std::streamoff>(offset));
+    stream_.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()));
+    if (!stream_) where_.fail("reading failed at byte " + std::to_string(offset), last_error());
   }
 
  private:
   place where_;
   std::uint64_t size_ = 0;
   std::ifstream stream_;
+};
+
+/// A file whose bytes are in memory.
+class memory_input {
+ public:
+  memory_input(std::span<const std::byte> bytes, place where) : where_(std::move(where)), bytes_(bytes) {}
+
+  std::uint64_t size() const { return bytes_.size(); }
+
+  std::vector<std::byte> read(std::uint64_t offset, std::uint64_t count) {
+    check_range(size(), offset, count, where_);
+    const auto part = bytes_.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(count));
+    return {part.begin(), part.end()};
+  }
+
+ private:
+  place where_;
+  std::span<const std::byte> bytes_;
 };
 
 }  // namespace tenure::interop::detail

@@ -75,26 +75,38 @@ inline std::string shape_text(std::span<const std::int64_t> shape) {
   return text + " ...) of " + std::to_string(shape.size()) + " axes";
 }
 
+/// The number of elements of an array. Fails on a negative extent, and if there are more than `most`.
+inline std::uint64_t dense_elements(std::span<const std::int64_t> shape, std::uint64_t most, const place& where) {
+  std::uint64_t elements = 1;
+  bool empty = false, huge = false;
+  for (const std::int64_t extent : shape) {
+    if (extent < 0) where.fail("shape " + shape_text(shape) + " has a negative extent");
+    if (extent == 0) empty = true;
+    else if (static_cast<std::uint64_t>(extent) > most / elements) huge = true;
+    else elements *= static_cast<std::uint64_t>(extent);
+  }
+  if (empty) return 0;
+  if (huge) where.fail("shape " + shape_text(shape) + " is larger than any memory");
+  return elements;
+}
+
 /// The size of a dense array in bytes. Fails on a dtype that a tensor cannot hold, on a negative extent, and if the product
 /// overflows int64.
 inline std::uint64_t dense_bytes(std::string_view dtype, std::span<const std::int64_t> shape, const place& where) {
-  std::uint64_t bytes = element_bytes(dtype);
+  const std::uint64_t bytes = element_bytes(dtype);
   if (bytes == 0) {
     const bool big_endian = dtype.starts_with('>');
     where.fail("dtype " + in_quotes(dtype) + " is " + (big_endian ? "big-endian" : "not supported") +
                "; float32, float64, bfloat16, float16, int32, int64 (little-endian), int8, uint8 and bool are");
   }
-  constexpr std::uint64_t limit = std::numeric_limits<std::int64_t>::max();
-  bool empty = false, huge = false;
-  for (const std::int64_t extent : shape) {
-    if (extent < 0) where.fail("shape " + shape_text(shape) + " has a negative extent");
-    if (extent == 0) empty = true;
-    else if (static_cast<std::uint64_t>(extent) > limit / bytes) huge = true;
-    else bytes *= static_cast<std::uint64_t>(extent);
-  }
-  if (empty) return 0;
-  if (huge) where.fail("shape " + shape_text(shape) + " is larger than any memory");
-  return bytes;
+  return bytes * dense_elements(shape, std::numeric_limits<std::int64_t>::max() / bytes, where);
+}
+
+/// Fails if an element of a bool array is neither 0 nor 1: such a C++ bool is undefined behaviour.
+inline void check_bools(std::string_view dtype, std::span<const std::byte> bytes, const place& where) {
+  if (dtype != "|b1") return;
+  for (const std::byte b : bytes)
+    if (b > std::byte{1}) where.fail("a bool of value " + std::to_string(static_cast<int>(b)) + ", neither 0 nor 1");
 }
 
 // ---- The header ---------------------------------------------------------------------------------------------------
@@ -256,9 +268,7 @@ inline array npy_array(std::vector<std::byte> file, std::string name, const plac
   array a{std::move(name), std::string(header.dtype), std::move(header.shape), {}};
   file.erase(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(prefix + length));
   a.bytes = std::move(file);
-  if (a.dtype == "|b1")
-    for (const std::byte b : a.bytes)  // a C++ bool with a byte other than 0 or 1 is undefined behaviour
-      if (b > std::byte{1}) where.fail("a bool of value " + std::to_string(static_cast<int>(b)) + ", neither 0 nor 1");
+  check_bools(a.dtype, a.bytes, where);
   return a;
 }
 

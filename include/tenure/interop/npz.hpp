@@ -347,6 +347,8 @@ std::vector<array> read_archive(auto& file, place where) {
     where.entry.clear();
     incoming entry = take_incoming(in, where);
     where.entry = entry.file_name;
+    const bool is_pickle = entry.file_name.ends_with("data.pkl");
+    if (is_pickle) where.fail("a file of torch.save, which only Python reads; there safetensors.torch.save_file(model.state_dict(), \"model.safetensors\") writes one for others");
     if (!entry.file_name.ends_with(".npy")) where.fail("not an .npy file");
     std::string name = entry.file_name.substr(0, entry.file_name.size() - 4);
     where.entry = name;
@@ -374,6 +376,12 @@ inline void write_npz(const std::filesystem::path& path, std::span<const array_v
 inline std::vector<array> read_npz(const std::filesystem::path& path) {
   const detail::place where = detail::place_of("load", path);
   detail::input file(path, where);
+  return detail::read_archive(file, where);
+}
+/// The same of a file in memory, for example one that is part of the program. Messages call it "memory".
+inline std::vector<array> read_npz(std::span<const std::byte> bytes) {
+  const detail::place where{"load", "memory"};
+  detail::memory_input file(bytes, where);
   return detail::read_archive(file, where);
 }
 

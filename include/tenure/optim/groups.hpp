@@ -11,7 +11,7 @@
 #include <utility>
 
 #include <tenure/optim/rule.hpp>
-#include <tenure/transform/member_names.hpp>
+#include <tenure/transform/leaf_names.hpp>
 
 namespace TENURE_NAMESPACE::optim {
 
@@ -49,29 +49,14 @@ struct leaf_path {
     const char digit[2] = {static_cast<char>('0' + i % 10), '\0'};
     append(digit);
   }
+  constexpr leaf_path with(auto part) const {
+    leaf_path longer = *this;
+    if (size > 0) longer.append(".");
+    longer.append(part);
+    return longer;
+  }
   constexpr std::string_view view() const { return {text, static_cast<std::size_t>(size)}; }
 };
-
-/// Calls f(path, shape) for each leaf of a tree of type X, in order.
-template <class X, class F>
-constexpr void for_each_leaf_name(leaf_path path, F& f) {
-  if constexpr (is_tree_leaf<X>) {
-    f(path, leaf_type<X>::shape_type::value);
-  } else {
-    if (path.size > 0) path.append(".");
-    const auto visit = [&]<class Part>(element_tag<Part>, auto name) {
-      leaf_path of_part = path;
-      of_part.append(name);
-      for_each_leaf_name<Part>(of_part, f);
-    };
-    if constexpr (model_traits<X>::is_model) {
-      for_each_named_member<X>([&]<class Member>(const char* name, Member) { visit(element_tag<type_of_member<X, Member>>{}, name); });
-    } else {
-      [&]<std::size_t... I>(std::index_sequence<I...>) { (visit(element_tag<std::tuple_element_t<I, X>>{}, I), ...); }
-      (std::make_index_sequence<std::tuple_size_v<X>>{});
-    }
-  }
-}
 
 /// The group of each leaf of a model, and whether all of their names fit.
 template <int Leaves>
@@ -84,7 +69,8 @@ template <class Model, class... Selector>
 inline constexpr auto groups_of_leaves = [] {
   chosen_groups<tree<Model>::leaves> all;
   std::size_t leaf = 0;
-  const auto choose = [&](const leaf_path& name, const extents& shape) {
+  const auto choose = [&]<class L>(const leaf_path& name, const auto&, element_tag<L>) {
+    constexpr extents shape = leaf_type<L>::shape_type::value;
     int chosen = 0, i = 0;
     ((++i, chosen = chosen == 0 && Selector{}(name.view(), shape) ? i : chosen), ...);
     all.of[leaf++] = chosen;
