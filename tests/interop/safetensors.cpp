@@ -347,7 +347,7 @@ TEST_CASE("an array that cannot be written leaves the old file") {
 // Law: a conversion is that of a C++ cast, and a float16 is the float of the same value.
 TEST_CASE("law: elements convert as C++ casts, float16 by its value") {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
-    const float x = st::detail::half{static_cast<std::uint16_t>(bits)};
+    const float x = tenure::float16::from_bits(static_cast<std::uint16_t>(bits));
     const int exponent = static_cast<int>(bits >> 10 & 31), fraction = static_cast<int>(bits & 1023);
     const double size = exponent == 0 ? std::ldexp(fraction, -24) : exponent == 31 ? std::numeric_limits<double>::infinity() : std::ldexp(1024 + fraction, exponent - 25);
     if (exponent == 31 && fraction != 0) {

@@ -3,7 +3,6 @@
 // Law: a conversion is that of a C++ cast, and a float16 is the float of the same value. An integer that the target does not hold is an error.
 #pragma once
 
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -13,25 +12,13 @@
 
 namespace TENURE_NAMESPACE::interop::detail {
 
-/// A number of IEEE binary16, as files hold it. No tensor has this type.
-struct half {
-  std::uint16_t bits;
-
-  constexpr operator float() const {
-    const std::uint32_t sign = (bits & 0x8000u) << 16, rest = bits & 0x7fffu;
-    if (rest >= 0x7c00) return std::bit_cast<float>(sign | 0x7f800000u | rest << 13);  // infinity and NaN
-    if (rest >= 0x0400) return std::bit_cast<float>(sign | ((rest << 13) + (112u << 23)));
-    return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(static_cast<float>(rest) * 0x1p-24f));  // subnormal
-  }
-};
-
 /// The types from which load() converts, in the order of their names below.
 template <class F>
 bool visit_convertible(std::string_view dtype, F&& f) {
   using tenure::element_tag;
   if (dtype == "<f4") return f(element_tag<float>{});
   if (dtype == "<f8") return f(element_tag<double>{});
-  if (dtype == "<f2") return f(element_tag<half>{});
+  if (dtype == "<f2") return f(element_tag<float16>{});
   if (dtype == "<V2") return f(element_tag<bfloat16>{});
   if (dtype == "|b1" || dtype == "|u1") return f(element_tag<std::uint8_t>{});
   if (dtype == "|i1") return f(element_tag<std::int8_t>{});
@@ -79,8 +66,7 @@ void convert_elements(const array_view& from, To* to) {
   visit_convertible(from.dtype, [&]<class From>(element_tag<From>) {
     if constexpr (converts<From, To>)
       for (std::size_t i = 0; i < from.bytes.size() / sizeof(From); ++i) {
-        constexpr bool is_narrow = std::is_same_v<From, half> || std::is_same_v<From, bfloat16>;
-        using read = std::conditional_t<is_narrow, float, From>;
+        using read = std::conditional_t<std::is_integral_v<From>, From, number::lane_t<From>>;
         to[i] = static_cast<To>(static_cast<read>(element_of<From>(from, i)));
       }
     return true;

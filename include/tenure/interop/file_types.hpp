@@ -21,10 +21,7 @@ struct file_type {
 };
 inline constexpr auto file_types = [] {
   constexpr file_type others[] = {
-      {"<f2", "F16", "float16", 16},
-      {"|i1", "I8", "int8", 8},
       {"<i2", "I16", "int16", 16},
-      {"|u1", "U8", "uint8", 8},
       {"<u2", "U16", "uint16", 16},
       {"<u4", "U32", "uint32", 32},
       {"<u8", "U64", "uint64", 64},
