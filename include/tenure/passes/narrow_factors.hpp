@@ -8,6 +8,7 @@
 
 #include <tenure/passes/costs.hpp>
 #include <tenure/passes/legalize.hpp>
+#include <tenure/passes/roles.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 

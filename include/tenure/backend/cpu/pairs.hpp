@@ -26,10 +26,10 @@ void pack_pairs(index k, index n, index width, matrix_ref<bfloat16> b, bfloat16_
   };
   if (b.col_stride == 1) {
     for (index l = 0; l < k; ++l, to += width) {
-      const bfloat16* const even = b.data + 2 * l * b.row_stride;
       index j = 0;
 #if defined(EIGEN_VECTORIZE_AVX512) && !defined(__CUDACC__)
       constexpr index lanes = 16;
+      const bfloat16* const even = b.data + 2 * l * b.row_stride;
       const auto words = [](const bfloat16* from) __attribute__((always_inline)) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))); };
       for (; j + lanes <= n; j += lanes)
         packets::pstoreu(reinterpret_cast<float*>(to + j), std::bit_cast<packet_of<float, lanes>>(_mm512_or_si512(words(even + j), _mm512_slli_epi32(words(even + b.row_stride + j), 16))));
