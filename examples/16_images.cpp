@@ -58,7 +58,7 @@ int main() {
   // Statistics of the batch for each channel, and an image of twice the size, by the nearest element.
   const tn::tensor<float, tn::shape<1>> gain{2}, bias{1};
   const tn::tensor even = tn::batch_norm(images, gain, bias);
-  const tn::tensor large = tn::reshape<count, 1, 32, 32>(tn::expand<count, 1, 16, 2, 16, 2>(tn::reshape<count, 1, 16, 1, 16, 1>(even)));
+  const tn::tensor large = tn::interpolate<2>(even);
   const bool is_even = std::abs(tn::tensor(mean(large)).item() - 1) < 1e-4f && large(1, 0, 31, 1) == even(1, 0, 15, 0);
 
   // Training: one compiled step computes the loss, all gradients and the update.

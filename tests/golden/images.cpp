@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// Convolutions with every option, transposed ones, and pools: values, gradients and Hessian-vector products of PyTorch.
+// Convolutions with every option, transposed ones, pools, and images of another size: values, gradients and Hessian-vector products of PyTorch.
 #include "../catch.hpp"
 #include "data_images.hpp"
 
 #include <tenure/ops/convolution.hpp>
+#include <tenure/ops/interpolation.hpp>
 #include <tenure/ops/pooling.hpp>
 #include <tenure/ops/trigonometric.hpp>
 
@@ -31,4 +32,12 @@ TEST_CASE("golden: pools") {
   check<t_avg_pool2d>([](auto x) { return sin(avg_pool2d<pool{.size = 3, .stride = 2, .padding = 1}>(x)); });
   check<t_max_pool1d>([](auto x) { return max_pool1d<pool{.size = 3, .stride = 2}>(x); });
   check<t_avg_pool1d>([](auto x) { return avg_pool1d<pool{.size = 4, .stride = 2, .padding = 1}>(x); });
+}
+
+TEST_CASE("golden: images of another size") {
+  check<t_interpolate_factor>([](auto x) { return sin(interpolate<resize{.factor = {2, 3}}>(x)); });
+  check<t_interpolate_nearest>([](auto x) { return sin(interpolate<resize{.size = {5, 3}}>(x)); });
+  check<t_interpolate_bilinear>([](auto x) { return sin(interpolate<resize{.factor = 2, .mode = bilinear}>(x)); });
+  check<t_interpolate_smaller>([](auto x) { return sin(interpolate<resize{.size = {4, 3}, .mode = bilinear}>(x)); });
+  check<t_interpolate_corners>([](auto x) { return sin(interpolate<resize{.size = {7, 1}, .mode = bilinear, .align_corners = true}>(x)); });
 }

@@ -68,6 +68,11 @@ IMAGES = [
     ("t_avg_pool2d", "torch.sin(F.avg_pool2d(x, 3, 2, 1))", [(2, 2, 7, 6)]),
     ("t_max_pool1d", "F.max_pool1d(x, 3, 2)", [(2, 3, 9)]),
     ("t_avg_pool1d", "F.avg_pool1d(x, 4, 2, 1)", [(3, 9)]),
+    ("t_interpolate_factor", "torch.sin(F.interpolate(x, scale_factor=(2, 3)))", [(2, 2, 3, 2)]),
+    ("t_interpolate_nearest", "torch.sin(F.interpolate(x, size=(5, 3)))", [(1, 2, 3, 7)]),
+    ("t_interpolate_bilinear", "torch.sin(F.interpolate(x, scale_factor=2, mode='bilinear'))", [(2, 2, 3, 4)]),
+    ("t_interpolate_smaller", "torch.sin(F.interpolate(x, size=(4, 3), mode='bilinear'))", [(1, 2, 7, 8)]),
+    ("t_interpolate_corners", "torch.sin(F.interpolate(x, size=(7, 1), mode='bilinear', align_corners=True))", [(1, 2, 3, 4)]),
 ]
 
 CHANNELS = [

@@ -22,6 +22,11 @@ struct per_axis {
   constexpr per_axis(std::int64_t a, std::int64_t b, std::int64_t c) : at{a, b, c}, count(3) {}
 };
 
+namespace detail {
+/// Stands for options that a call forgets.
+struct no_options {};
+}  // namespace detail
+
 /// .padding = tn::same: so many zeros that the result has the extent of x divided by the stride, rounded up; an odd one stands at the end.
 struct same_t {};
 inline constexpr same_t same{};

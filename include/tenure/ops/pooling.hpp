@@ -109,7 +109,6 @@ struct pool_along : rounds_once {
 }  // namespace ops
 
 namespace detail {
-struct no_options {};
 /// max_pool2d<2>: a number in the place of the options is the size.
 template <class Given>
 constexpr pool pool_of(Given given) {
