@@ -81,14 +81,13 @@ template <class P>
 TENURE_KERNEL_INLINE P unscaled(P v) { return mul(v, set1<P>(scalar_of<P>(0x1p-32))); }
 
 // log gamma(a) - (a - 1/2) log a + a - log(2 pi) / 2, for a from 5 on, with an error of 2^-57 (float: 2^-29). scripts/special.py writes the coefficients.
-inline constexpr double terms_of_stirling[8] = {0x1.5555555555554p-4, -0x1.6c16c16bfed08p-9, 0x1.a01a00d9bd833p-11, -0x1.3812e332e7b12p-11,
-                                               0x1.b913395c909cfp-11, -0x1.efc44ce427a63p-10, 0x1.6bbc9c7ad5dd5p-8, -0x1.b1eab8f2cfe7dp-7};
 template <class P>
 TENURE_KERNEL_INLINE P stirling_of_inverse(P inverse) {
   const P u = mul(inverse, inverse);
   P s;
   if constexpr (layout<P>::wide)
-    s = horner<P>(u, terms_of_stirling);
+    s = horner<P>(u, {0x1.5555555555554p-4, -0x1.6c16c16bfed08p-9, 0x1.a01a00d9bd833p-11, -0x1.3812e332e7b12p-11, 0x1.b913395c909cfp-11,
+                      -0x1.efc44ce427a63p-10, 0x1.6bbc9c7ad5dd5p-8, -0x1.b1eab8f2cfe7dp-7});
   else
     s = horner<P>(u, {0x1.555556p-4f, -0x1.6c061ep-9f, 0x1.8e7868p-11f});
   return mul(s, inverse);

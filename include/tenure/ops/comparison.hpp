@@ -145,5 +145,10 @@ template <class C, class X, class Y> requires some_operand<C, X, Y> constexpr au
   if constexpr (std::is_same_v<C, bool>) return apply<ops::where>(detail::flag{c}, x, y);
   else return apply<ops::where>(c, x, y);
 }
+/// Does not compile with one or two arguments. The message says what is missing.
+template <class C, class... X> requires(some_operand<C, X...> && sizeof...(X) < 2) constexpr auto where(const C& c, const X&... x) {
+  static_assert(detail::never<C>, "tenure: where: it is where(c, x, y), x where c is true and y elsewhere: there are no indices of the true elements, whose number only the run knows");
+  return detail::stand_in(x..., c);
+}
 
 }  // namespace tenure

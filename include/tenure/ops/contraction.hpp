@@ -152,6 +152,9 @@ namespace TENURE_NAMESPACE {
 /// The matrix product. The last axis of x is contracted with the second last axis of y, or with the only axis of a vector y. Leading axes
 /// are batches, and they broadcast. Element types must be equal, and bool does not compile. A scalar operand does not compile.
 template <operand_or_scalar X, class Y> constexpr auto matmul(const X& x, const Y& y) { return apply<ops::matmul>(x, y); }
+/// Does not compile: the results of a decomposition are no operand, and the message says so.
+template <class... X, class Y> constexpr auto matmul(const std::tuple<X...>&, const Y&) { return detail::refused_tuple<std::tuple<X...>>(); }
+template <operand_or_scalar X, class... Y> constexpr auto matmul(const X&, const std::tuple<Y...>&) { return detail::refused_tuple<std::tuple<Y...>>(); }
 /// x w^T, and x w^T + b. w is (out, in), x is (..., in), b broadcasts against (..., out).
 template <operand_or_scalar X, class W> constexpr auto linear(const X& x, const W& w) { return apply<ops::linear>(x, w); }
 template <operand_or_scalar X, class W, class B> constexpr auto linear(const X& x, const W& w, const B& b) { return apply<ops::linear>(x, w, b); }

@@ -6,7 +6,6 @@
 
 #include <limits>
 
-#include <tenure/math/deviance.hpp>
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/arithmetic.hpp>
 #include <tenure/ops/indexing.hpp>
@@ -51,9 +50,10 @@ constexpr auto log_of_one_and_square(const auto& z) {
   return where(is_large, 2.0 * log(hypot(where(is_large, z, 1.0), 1.0)), log1p(square(where(is_large, 0.0, z))));
 }
 /// lgamma(x) - (x - 1/2) log x + x - log(2 pi) / 2, which is small where lgamma(x) is large.
-/// From 5 on it is the polynomial in 1 / x^2 of math/deviance.hpp.
+/// From 5 on it is the polynomial in 1 / x^2 of math/deviance.hpp, with the same terms.
 constexpr auto stirling_rest(const auto& x) {
-  constexpr auto& t = math::detail::terms_of_stirling;
+  constexpr double t[] = {0x1.5555555555554p-4, -0x1.6c16c16bfed08p-9, 0x1.a01a00d9bd833p-11, -0x1.3812e332e7b12p-11,
+                          0x1.b913395c909cfp-11, -0x1.efc44ce427a63p-10, 0x1.6bbc9c7ad5dd5p-8, -0x1.b1eab8f2cfe7dp-7};
   const auto is_large = x > 5.0;
   const auto small = where(is_large, 1.0, x), over = 1.0 / where(is_large, x, 5.0), u = over * over;
   const auto series = over * (t[0] + u * (t[1] + u * (t[2] + u * (t[3] + u * (t[4] + u * (t[5] + u * (t[6] + u * t[7])))))));

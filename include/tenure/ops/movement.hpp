@@ -2,6 +2,8 @@
 // Movement of elements without arithmetic: transpose, permute, reshape, slice, concat, stack; stop_gradient; casts.
 #pragma once
 
+#include <tuple>
+
 #include <tenure/ops/axes.hpp>
 #include <tenure/ops/pointwise.hpp>
 #include <tenure/tensor/view_rules.hpp>
@@ -286,6 +288,16 @@ namespace TENURE_NAMESPACE {
 /// Views without arithmetic. transpose swaps the last two axes, or the axes A and B. permute<A...>: axis i of the result is axis A[i] of x.
 /// A negative axis counts from the end. Errors: a wrong axis or number of axes does not compile.
 template <operand_or_scalar X> constexpr auto transpose(const X& x) { return apply<ops::transpose<-2, -1>>(x); }
+namespace detail {
+/// The results of a decomposition in place of an operand.
+template <class X>
+constexpr after_error refused_tuple() {
+  static_assert(never<X>, "tenure: transpose, matmul: an operand is a tuple: a decomposition has several results, auto [q, r] = tn::qr(a)");
+  return {};
+}
+}  // namespace detail
+/// Does not compile: the results of a decomposition are no operand, and the message says so.
+template <class... X> constexpr auto transpose(const std::tuple<X...>&) { return detail::refused_tuple<std::tuple<X...>>(); }
 template <int A, int B, operand_or_scalar X> constexpr auto transpose(const X& x) { return apply<ops::transpose<A, B>>(x); }
 template <int... A, operand_or_scalar X> constexpr auto permute(const X& x) { return apply<ops::permute<A...>>(x); }
 /// x in the shape E, in row-major order. A named extent is the extent of the axis of x with this name. One other extent may be open; it follows from

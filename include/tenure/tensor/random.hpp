@@ -193,6 +193,19 @@ template <element T = float, any_shape Shape, random_engine G, scalar A, scalar 
   requires(detail::dynamic_count_of<Shape> == sizeof...(N) && !(std::floating_point<A> && std::same_as<A, B>))
 tensor<T, Shape> normal(Shape s, G&& g, A mean, B deviation, N... n) { return normal<T>(s, g, static_cast<double>(mean), static_cast<double>(deviation), n...); }
 
+namespace detail {
+/// A number in place of an engine.
+template <class Shape>
+constexpr after_error refused_seed() {
+  static_assert(never<Shape>, "tenure: normal, uniform: the numbers come from a key, normal(shape, tn::random_key(42)), or from an engine, which a variable holds: tn::engine g(42)");
+  return {};
+}
+}  // namespace detail
+template <element T = float, any_shape Shape, scalar Seed, class... N>
+constexpr auto uniform(Shape, Seed, const N&...) { return detail::refused_seed<Shape>(); }
+template <element T = float, any_shape Shape, scalar Seed, class... N>
+constexpr auto normal(Shape, Seed, const N&...) { return detail::refused_seed<Shape>(); }
+
 template <class T = float, class... N>
   requires(detail::makes_none<T, N...>)
 auto uniform(const N&...) { return detail::refused_factory<T, N...>(); }

@@ -39,7 +39,9 @@ constexpr bool is_known_by_type() {
 template <bool InTrace, class X>
 constexpr bool is_argument() {
   static_assert(!expression<X>, "tenure: call: an argument is an expression that is not computed yet: pass tn::eval() of it");
-  static_assert(expression<X> || tree<X>::is_tree, "tenure: call: an argument is neither a tensor, a number, a tuple, an array nor a model: tn::from(v) is a tensor over a vector or an Eigen matrix, tn::from<tn::shape<3>>(p) over a pointer");
+  constexpr bool is_struct = std::is_aggregate_v<X> && std::is_class_v<X> && !expression<X> && !tree<X>::is_tree;
+  static_assert(!is_struct, "tenure: call: an argument is a struct that is no model: pass a std::tuple of its members, or write it as chapter 5 does: template <class Kind> struct model { BOOST_HANA_DEFINE_STRUCT(model, (tn::param<Kind, float, tn::shape<3>>, w)); }");
+  static_assert(expression<X> || tree<X>::is_tree || is_struct, "tenure: call: an argument is neither a tensor, a number, a tuple, an array nor a model: tn::from(v) is a tensor over a vector or an Eigen matrix, tn::from<tn::shape<3>>(p) over a pointer");
   static_assert(scalar<X> || tree<X>::has_elements, "tenure: call: a number within a tuple, an array or a model has a type that no tensor has: static_cast it");
   constexpr bool is_captured = InTrace && tree<X>::in_memory;
   static_assert(!is_captured, "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");
@@ -98,7 +100,9 @@ constexpr bool is_result() {
     constexpr bool is_traced = tree<R>::is_tree && !tree<R>::lives && !tree<R>::has_numbers;
     constexpr bool converts = !is_traced && (expression<R> || HasTypedParameters);
     static_assert(!converts, "tenure: trace: the function computes with tensors or numbers and not with its arguments: their types are auto, [](auto x) { ... }");
-    static_assert(is_traced || converts, "tenure: trace: a result is a number or another object that was not computed from the arguments: a variable begins with tn::zeros_like(x) or tn::full_like(x, 1.0)");
+    constexpr bool is_struct = std::is_aggregate_v<R> && std::is_class_v<R> && !tree<R>::is_tree && !converts;
+    static_assert(!is_struct, "tenure: trace: a result is a struct that is no model: return a std::tuple of its members, or write it with BOOST_HANA_DEFINE_STRUCT as chapter 5 does");
+    static_assert(is_traced || converts || is_struct, "tenure: trace: a result is a number or another object that was not computed from the arguments: a variable begins with tn::zeros_like(x) or tn::full_like(x, 1.0)");
     static_assert(!is_traced || tree<R>::leaves > 0, "tenure: trace: the function returns nothing");
     return is_traced && tree<R>::leaves > 0;
   }
@@ -106,6 +110,12 @@ constexpr bool is_result() {
 
 template <class F, class... X>
 using result_of = std::remove_cvref_t<decltype(std::declval<const F&>()(std::declval<const X&>()...))>;
+
+/// Whether f takes the parts of the tuple X as arguments of their own.
+template <class F, class X, class... Rest>
+inline constexpr bool takes_parts = false;
+template <class F, class... Part, class... Rest>
+inline constexpr bool takes_parts<F, std::tuple<Part...>, Rest...> = requires(const F& f, const Part&... part, const Rest&... rest) { f(part..., rest...); };
 
 /// Whether f(x...) returns traced values. If not, a static_assert gives the reason. This is the first use of the call f(x...), so compilers
 /// report errors within f from here.
@@ -115,7 +125,12 @@ constexpr bool gives_traced() {
     return F::template accepts<X...>();
   } else {
     constexpr bool takes = requires(const F& f, const X&... x) { f(x...); };
-    static_assert(takes, "tenure: call: the function does not take these arguments: their number or their types do not fit, or it contains the error that the compiler shows beside this");
+    constexpr bool is_unpacked = [] {
+      if constexpr (takes || sizeof...(X) == 0) return false;
+      else return takes_parts<F, X...>;
+    }();
+    static_assert(!is_unpacked, "tenure: call: a tuple, as std::tie(p, q) makes it, is one argument of the function: [](auto both, auto x) { const auto& [p, q] = both; ... }");
+    static_assert(takes || is_unpacked, "tenure: call: the function does not take these arguments: their number or their types do not fit, or it contains the error that the compiler shows beside this");
     // After an error within f, clang does not consider f a candidate, so the result type must be checked again.
     if constexpr (takes && requires { typename result_of<F, X...>; }) return is_result<result_of<F, X...>, requires { &F::operator(); }>();
     else return false;
