@@ -10,6 +10,7 @@
 #include <tenure/ops/arithmetic.hpp>
 #include <tenure/ops/indexing.hpp>
 #include <tenure/ops/opaque/cholesky.hpp>
+#include <tenure/ops/opaque/definite.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>
 #include <tenure/ops/position.hpp>
 #include <tenure/ops/rearrangement.hpp>

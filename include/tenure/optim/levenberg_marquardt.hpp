@@ -15,7 +15,7 @@ namespace TENURE_NAMESPACE {
 /// The options of least_squares. The cost is half the sum of the squares of the residuals.
 struct levenberg_marquardt {
   int most_iterations = 50;            ///< steps, with those that did not lower the cost
-  double gradient_tolerance = 1e-10;   ///< stops if no element of the gradient is larger
+  double gradient_tolerance = 1e-10;   ///< stops if no element of the gradient is larger; it depends on the units of the parameters
   double value_tolerance = 1e-6;       ///< stops if a step lowers the cost by at most this part of it
   double step_tolerance = 1e-8;        ///< stops if a step is at most this part of the parameters
   double initial_damping = 1e-4;
