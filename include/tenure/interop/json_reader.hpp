@@ -42,6 +42,17 @@ inline void append_utf8(std::string& to, std::uint32_t code) {
   put(0xf0 | code >> 18), put_rest(12), put_rest(6), put_rest(0);
 }
 
+using text_map = std::vector<std::pair<std::string, std::string>>;
+
+/// The keys of a text_map, or the names of arrays.
+inline std::string_view name_of(const text_map::value_type& pair) { return pair.first; }
+template <class List>
+std::vector<std::string_view> names_of(const List& list) {
+  std::vector<std::string_view> names;
+  for (const auto& each : list) names.push_back(name_of(each));
+  return names;
+}
+
 /// Reads the parts of JSON that its derived classes ask for.
 class json_reader {
  protected:
@@ -68,13 +79,11 @@ class json_reader {
     if (!accept(c)) malformed(std::string("expected '") + c + "'");
   }
 
-  template <class List, class Name>
-  void require_once(const List& list, Name name, const char* before, const char* after) const {
-    std::vector<const std::string*> names;
-    for (const auto& each : list) names.push_back(&name(each));
-    std::sort(names.begin(), names.end(), [](auto a, auto b) { return *a < *b; });
-    const auto twice = std::adjacent_find(names.begin(), names.end(), [](auto a, auto b) { return *a == *b; });
-    if (twice != names.end()) malformed(before + in_quotes(**twice) + after);
+  /// Fails if a name is in the list twice.
+  void require_once(std::vector<std::string_view> names, const char* before, const char* after) const {
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice != names.end()) malformed(before + in_quotes(*twice) + after);
   }
   /// Calls f(name) for each member of an object, behind its ':'. f parses the value.
   template <class F>

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,12 +37,12 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// The first few names of a list, in quotes, and how many are left.
-inline std::string few_names(const std::vector<std::string_view>& names) {
-  constexpr std::size_t most = 5;
+inline constexpr std::size_t most_named = 5;
+/// The first few names of a list of `count`, in quotes, and how many are left.
+inline std::string few_names(std::span<const std::string_view> names, std::size_t count) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) text.append(i ? ", " : "").append(in_quotes(names[i]));
-  return names.size() <= most ? text : text + " and " + std::to_string(names.size() - most) + " more";
+  for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i) text.append(i ? ", " : "").append(in_quotes(names[i]));
+  return count <= most_named ? text : text + " and " + std::to_string(count - most_named) + " more";
 }
 
 /// Where the elements of a parameter are: in one array, or in one for each index of axis 0.
@@ -96,7 +98,7 @@ class matcher {
     for (const auto& [name, held] : by_name_)
       if (!held.is_taken && !tenure::detail::has_words(name, options_.ignore)) left.push_back(name);
     if (!left.empty())
-      where_.fail("the model has no parameter for " + few_names(left) + " of the file: load_options{.strict = false} loads the others, .ignore = {...} names arrays to leave out");
+      where_.fail("the model has no parameter for " + few_names(left, left.size()) + " of the file: load_options{.strict = false} loads the others, .ignore = {...} names arrays to leave out");
   }
 
   const place& where() const { return where_; }
@@ -139,21 +141,25 @@ class matcher {
   }
 
   [[noreturn]] void fail_missing(const std::string& name) const {
-    constexpr std::size_t most_compared = 4096;
-    std::vector<std::pair<std::size_t, std::string_view>> compared;
-    for (const auto& [other, held] : by_name_)
-      if (compared.size() < most_compared) compared.push_back({edit_distance(name, other), other});
-    std::stable_sort(compared.begin(), compared.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<std::string_view> nearest;
-    for (const auto& [distance, other] : compared) nearest.push_back(other);
-    where_.fail(nearest.empty() ? "the file has no arrays" : "the file has no such array; it has " + few_names(nearest));
+    if (by_name_.empty()) where_.fail("the file has no arrays");
+    std::size_t compared = 4096;  // of a file with more names the first ones
+    std::array<std::string_view, most_named + 1> nearest;
+    std::array<std::size_t, most_named + 1> distance;
+    std::size_t count = 0;
+    for (const auto& [other, held] : by_name_) {
+      if (compared-- == 0) break;
+      std::size_t at = count < most_named ? count++ : most_named;  // the last place is for one name too many
+      nearest[at] = other, distance[at] = edit_distance(name, other);
+      for (; at > 0 && distance[at] < distance[at - 1]; --at) std::swap(nearest[at], nearest[at - 1]), std::swap(distance[at], distance[at - 1]);
+    }
+    where_.fail("the file has no such array; it has " + few_names(std::span(nearest).first(count), by_name_.size()));
   }
 
   template <class T>
   void check_type(const array_view& a, match& found) {
     const file_type* const type = type_of_dtype(a.dtype);
     if (type->dtype == descriptor_of(dtype_v<T>)) return;
-    std::string difference = "has element type " + std::string(type->name) + ", the model has " + name_of(dtype_v<T>);
+    std::string difference = "has element type " + std::string(type->name) + ", the model has " + tenure::name_of(dtype_v<T>);
     if (!is_convertible<T>(type->dtype)) where_.fail(difference + ", to which it does not convert");
     if (!options_.convert) where_.fail(difference + ": load_options{.convert = true} converts it");
     check_conversion<T>(a, where_);

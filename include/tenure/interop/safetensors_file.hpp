@@ -7,7 +7,6 @@
 
 #include <tenure/core/letters/hide.hpp>
 
-#include <algorithm>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -31,19 +30,19 @@ inline void write_safetensors_file(const std::filesystem::path& path, std::span<
   place where = place_of("save", path);
   // Behind longer elements each array begins at a multiple of its elements, as a mapping needs it.
   std::vector<const array_view*> order;
-  for (const array_view& a : arrays) order.push_back(&a);
-  const auto bits = [](const array_view* a) {
-    const file_type* const type = type_of_dtype(a->dtype);
-    return type == nullptr ? 0 : type->bits;
-  };
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return bits(a) > bits(b); });
+  for (const std::uint64_t bits : {64u, 32u, 16u, 8u, 6u, 4u})
+    for (const array_view& a : arrays) {
+      where.entry = a.name;
+      const file_type* const type = type_of_dtype(a.dtype);
+      if (type == nullptr) where.fail("dtype " + in_quotes(a.dtype) + " is not supported");
+      if (type->bits == bits) order.push_back(&a);
+    }
 
   std::vector<described_array> described;
   std::uint64_t reached = 0;
   for (const array_view* a : order) {
     where.entry = a->name;
     const file_type* const type = type_of_dtype(a->dtype);
-    if (type == nullptr) where.fail("dtype " + in_quotes(a->dtype) + " is not supported");
     const std::uint64_t expected = bytes_of_array(*type, a->shape, where);
     if (a->bytes.size() != expected)
       where.fail(std::to_string(a->bytes.size()) + " bytes given where " + std::string(type->name) + " of shape " + shape_text(a->shape) + " has " + std::to_string(expected));

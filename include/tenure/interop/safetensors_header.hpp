@@ -17,8 +17,6 @@
 
 namespace TENURE_NAMESPACE::interop::detail {
 
-using text_map = std::vector<std::pair<std::string, std::string>>;
-
 /// An array as the header describes it. Its bytes are [begin, end) of the data.
 struct described_array {
   std::string name;
@@ -26,6 +24,7 @@ struct described_array {
   std::vector<std::int64_t> shape;
   std::uint64_t begin = 0, end = 0;
 };
+inline std::string_view name_of(const described_array& a) { return a.name; }
 struct safetensors_header {
   std::vector<described_array> arrays;  // in the order of their bytes
   text_map metadata;
@@ -46,8 +45,8 @@ class header_parser : json_reader {
       each_member([&](std::string key) { metadata.emplace_back(std::move(key), string()); });
     });
     expect_end();
-    require_once(arrays, [](const described_array& a) -> const std::string& { return a.name; }, "array ", " appears twice");
-    require_once(metadata, [](const auto& pair) -> const std::string& { return pair.first; }, "__metadata__ has ", " twice");
+    require_once(names_of(arrays), "array ", " appears twice");
+    require_once(names_of(metadata), "__metadata__ has ", " twice");
   }
 
   std::vector<described_array> arrays;

@@ -3,7 +3,6 @@
 // ...}}. Law: the arrays of the files are those of the index, each once. The files are in the folder of the index.
 #pragma once
 
-#include <algorithm>
 #include <map>
 #include <span>
 #include <string>
@@ -32,7 +31,7 @@ class index_parser : json_reader {
     });
     expect_end();
     if (!has_map) malformed("it has no weight_map");
-    require_once(file_of, [](const auto& pair) -> const std::string& { return pair.first; }, "array ", " appears twice");
+    require_once(names_of(file_of), "array ", " appears twice");
   }
 
   text_map file_of;  // the arrays and their files
@@ -75,14 +74,9 @@ auto open_parts(const std::string& path, const place& where, Open open) {
   const std::vector<std::byte> text = file.read(0, file.size());
   const index_parser index(std::string_view(reinterpret_cast<const char*>(text.data()), text.size()), where);
   std::map<std::string_view, std::string_view> file_of;  // what the parts still lack
-  std::vector<std::string_view> files;
-  for (const auto& [array, name] : index.file_of) {
-    file_of.emplace(array, name);
-    files.push_back(name);
-  }
-  std::sort(files.begin(), files.end());
-  files.erase(std::unique(files.begin(), files.end()), files.end());
-  for (const std::string_view name : files) {
+  std::map<std::string_view, bool> files;
+  for (const auto& [array, name] : index.file_of) file_of[array] = name, files[name] = true;
+  for (const auto& [name, is_named] : files) {
     place of_part = place_of(where.call, std::filesystem::path(path).parent_path() / name);
     add(of_part.file, of_part);
     for (const described_array& a : parts.back().header.arrays) {
