@@ -205,7 +205,7 @@ TEST_CASE("a model of PyTorch is loaded under other names, transposed, converted
     CHECK(model.first.w(0, 0) == before);
     return message.substr(std::min(message.size(), std::string("tenure: load: pytorch.safetensors: ").size()));
   };
-  CHECK(refused([](auto& o) { o.convert = false; }) == "array 'first.b': has element type float16, the model has float32: load_options{.convert = true} converts it");
+  CHECK(refused([](auto& o) { o.convert = false; }) == "array 'first.b': has element type float16, the model has float32: load() with load_options{.convert = true} converts it");
   CHECK(refused([](auto& o) { o.transposed = {}; }) == "array 'first.w': has shape 3x2, the model has 2x3: load_options{.transposed = {...}} names parameters whose axes are exchanged");
   CHECK(refused([](auto& o) { o.transposed = {"first.w", "layers.w"}; }) == "array 'layers.0.w': has shape 2x3, the model has in the file 3x2: load_options{.transposed = {...}} names parameters whose axes are exchanged");
   CHECK(refused([](auto& o) { o.transposed = {"first.w", "frist.w"}; }) == "no parameter of the model has the words 'frist.w' of load_options{.transposed}");
@@ -242,8 +242,8 @@ TEST_CASE("law: load writes nothing if it refuses a later parameter") {
   tn::tensor<std::int32_t, tn::shape<2>> n{3, 4};
   const char* const path = file().add("0", {2}, 5).add("1", "<i8", {2}, std::vector<std::int64_t>{7, 1ll << 40}).write("late.safetensors");
   CHECK_THROWS_WITH(tn::load(path, std::tie(x, n), load_options{.convert = true}), "tenure: load: late.safetensors: array '1': has the number 1099511627776, which int32 does not hold");
-  CHECK_THROWS_WITH(tn::load(path, std::tie(x, n)), "tenure: load: late.safetensors: array '1': has element type int64, the model has int32: load_options{.convert = true} converts it");
-  CHECK_THROWS_WITH(tn::load(path, std::tie(x, x)), EndsWith("array '1': has element type int64, the model has float32: load_options{.convert = true} converts it"));
+  CHECK_THROWS_WITH(tn::load(path, std::tie(x, n)), "tenure: load: late.safetensors: array '1': has element type int64, the model has int32: load() with load_options{.convert = true} converts it");
+  CHECK_THROWS_WITH(tn::load(path, std::tie(x, x)), EndsWith("array '1': has element type int64, the model has float32: load() with load_options{.convert = true} converts it"));
   tn::tensor<bool, tn::shape<2>> mask{true, false};
   CHECK_THROWS_WITH(tn::load(path, std::tie(x, mask)), EndsWith("array '1': has element type int64, the model has bool, to which it does not convert"));
   CHECK(x(0) == 1);
@@ -323,7 +323,7 @@ TEST_CASE("what a mapping cannot give is refused with the cure") {
   CHECK(refused(path, {.ignore = {"c"}}) == "mapped");
   CHECK(refused(path, {.rename = {{"c", "d"}}, .strict = false}) == "mapped");
   CHECK(refused(file().add("w", {2, 3}, 0).add("b.0", {}, 0).add("b.1", {}, 0).write(path)) == "tenure: map_model: refused.safetensors: array 'b': has its slices in arrays of their own; a mapping copies nothing: load() the model, or save() it once more and map that file");
-  CHECK(refused(file().add("w", {2, 3}, 0).add("b", "<f8", {2}, std::vector<double>{1, 2}).write(path)) == "tenure: map_model: refused.safetensors: array 'b': has element type float64, the model has float32: load_options{.convert = true} converts it");
+  CHECK(refused(file().add("w", {2, 3}, 0).add("b", "<f8", {2}, std::vector<double>{1, 2}).write(path)) == "tenure: map_model: refused.safetensors: array 'b': has element type float64, the model has float32: load() with load_options{.convert = true} converts it");
   // Three bytes before it: other programs may write that.
   std::string text = R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},"b":{"dtype":"F32","shape":[2],"data_offsets":[3,11]},"w":{"dtype":"F32","shape":[2,3],"data_offsets":[11,35]}})";
   while (text.size() % 8 != 0) text += ' ';

@@ -55,3 +55,38 @@ TEST_CASE("a floating number becomes the nearest integer of a byte, NaN becomes 
   CHECK(one(0) == 255);
   CHECK(one(1) == 44);
 }
+
+namespace {
+/// Positions, and what is chosen by them, are those of the same numbers in float32.
+template <class T>
+void has_positions_of_float() {
+  const auto x = filled<T>(shape<3, 700>{}, 20, -100.0, 100.0);
+  const tn::tensor<float, shape<3, 700>> wide = tn::cast<float>(x);
+  const auto f = tn::compile([](auto a) {
+    return std::tuple{argmax(a, tn::axis<1>), argmin(a, tn::axis<1>), argmax(a), argsort(a), tn::cast<float>(max(a, tn::axis<1>)), tn::cast<float>(min(a, tn::axis<0>)), tn::cast<float>(tn::tril(a)), tn::cast<float>(tn::triu(a))};
+  });
+  agrees_exactly(f, x);
+  const auto narrow = f(x), expected = f(wide);
+  const auto same = [&]<std::size_t... I>(std::index_sequence<I...>) { return (tn::all(std::get<I>(narrow) == std::get<I>(expected)).item() && ...); };
+  CHECK(same(std::make_index_sequence<8>{}));
+}
+}  // namespace
+
+TEST_CASE("positions of the largest, of the smallest and in order, in every narrow type") {
+  has_positions_of_float<std::int8_t>();
+  has_positions_of_float<tn::bfloat16>();
+  has_positions_of_float<tn::float16>();
+  const tn::tensor<std::uint8_t, shape<4>> u{0, 12, 255, 3};
+  CHECK(argmax(u).item() == 2);
+  CHECK(argmin(u).item() == 0);
+  CHECK(tn::tensor(max(u, tn::axis<0>)).item() == 255);
+}
+
+TEST_CASE("a byte says where a block begins") {
+  const auto x = filled<float>(shape<200, 3>{}, 30);
+  const tn::tensor<std::uint8_t, shape<>> k(150);
+  agrees_exactly(tn::compile([](auto a, auto i) {
+                   return std::tuple{a[i], tn::dynamic_slice(a, std::tuple{i, i * 0}, shape<4, 2>{}), tn::dynamic_update(a, tn::slice<0, 0, 2>(a), std::tuple{i, 0})};
+                 }),
+                 x, k);
+}

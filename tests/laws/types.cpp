@@ -26,6 +26,12 @@ TEST_CASE("logic and arithmetic of bool agree with the reference") {
   agrees(tn::compile([](auto x, auto y) { return std::tuple{sum(x), sum(x && y, tn::axis<1>), tn::cast<double>(x) + tn::cast<double>(y)}; }), a, b);
 }
 
+TEST_CASE("bool is chosen beside numbers of each width") {
+  const auto a = filled<bool>(shape<3, 71>{}, 4);
+  const auto b = filled<bool>(shape<71>{}, 5);
+  agrees(tn::compile([](auto x, auto y) { return std::tuple{tn::cast<float>(where(x, y, !x)), tn::cast<double>(where(x, y, !x)), tn::cast<std::int32_t>(where(x, y, !x)), tn::cast<float>(tn::tril(x)), maximum(x, y)}; }), a, b);
+}
+
 TEST_CASE("integer arithmetic agrees with the reference") {
   const auto a = filled<std::int32_t>(shape<5, 7>{}, 6, -9.0, 9.0);
   const auto b = filled<std::int32_t>(shape<7>{}, 7, -9.0, 9.0);

@@ -161,7 +161,7 @@ class matcher {
     if (type->dtype == descriptor_of(dtype_v<T>)) return;
     std::string difference = "has element type " + std::string(type->name) + ", the model has " + tenure::name_of(dtype_v<T>);
     if (!is_convertible<T>(type->dtype)) where_.fail(difference + ", to which it does not convert");
-    if (!options_.convert) where_.fail(difference + ": load_options{.convert = true} converts it");
+    if (!options_.convert) where_.fail(difference + ": load() with load_options{.convert = true} converts it");
     check_conversion<T>(a, where_);
     found.is_converted = true;
   }

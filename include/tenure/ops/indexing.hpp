@@ -10,25 +10,34 @@
 namespace TENURE_NAMESPACE::ops {
 
 template <class I>
-inline constexpr bool is_index_v = !is_floating(dtype_v<typename I::element_type>) && dtype_v<typename I::element_type> != dtype::boolean;
+inline constexpr bool is_index_v = std::is_same_v<typename I::element_type, std::int32_t> || std::is_same_v<typename I::element_type, std::int64_t>;
 template <class I>
 constexpr void require_integer_indices() {
   static_assert(is_index_v<I>, "tenure: index: indices must be int32 or int64");
 }
 
-/// The element type for positions along an axis: T where T represents all of them, else int64. A comparison of positions in T
+/// An integer that says where something begins. Checks of indices read int32 and int64 only, so one of a byte is widened.
+template <class I>
+constexpr auto as_index(const I& i) {
+  if constexpr (number::is_narrow<typename I::element_type>) return traced<number::lane_t<typename I::element_type>, typename I::shape_type>{i.graph, cast_to(value(i), lane_of(dtype_v<typename I::element_type>)).id};
+  else return i;
+}
+
+/// The element type for positions along an axis: the lanes of T where they represent all of them, else int64. A comparison of positions in these lanes
 /// fuses with the computation of x.
 template <class T>
 constexpr dtype position_dtype(std::int64_t extent) {
+  using lane = number::lane_t<T>;
   const std::int64_t most = is_static(extent) ? extent : INT64_MAX;
-  return std::is_same_v<T, bool> || most > exact_positions<T> ? dtype::int64 : dtype_v<T>;
+  return std::is_same_v<T, bool> || most > exact_positions<lane> ? dtype::int64 : dtype_v<lane>;
 }
-/// T also for an axis of run-time extent. The call then checks that T represents all positions, which is so for every usual row.
+/// The lanes also for an axis of run-time extent. The call then checks that T represents all positions, which is so for every usual row.
 template <class T>
 constexpr dtype position_dtype(ir::builder& g, std::int64_t extent, const char* call) {
+  using lane = number::lane_t<T>;
   if (is_static(extent) || std::is_same_v<T, bool>) return position_dtype<T>(extent);
-  if (exact_positions<T> < INT64_MAX) g.require_at_least(exact_positions<T>, extent, call);
-  return dtype_v<T>;
+  if (exact_positions<lane> < INT64_MAX) g.require_at_least(exact_positions<lane>, extent, call);
+  return dtype_v<lane>;
 }
 
 /// The place of an element in row-major order, from its position along each axis.

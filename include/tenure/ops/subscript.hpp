@@ -41,7 +41,7 @@ struct index_rule<traced<T, S>> {
   static constexpr bool drops = true;
   static constexpr std::int64_t kept(std::int64_t) { return 0; }
   static constexpr bool inside(std::int64_t extent) { return extent != 0; }
-  static constexpr ops::block_axis block(const traced<T, S>& i) { return {i, 1}; }
+  static constexpr ops::block_axis block(const traced<T, S>& i) { return {ops::as_index(i), 1}; }
   static constexpr void apply(layout&, int, const traced<T, S>&) {
     static_assert(never<T>, "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");
   }

@@ -53,4 +53,10 @@ constexpr auto autocast(const F&, const X&...) {
   return after_error();
 }
 
+template <class F, class... X>
+constexpr auto autocast(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: autocast: the type of products is a template argument: write autocast<bfloat16>(f)");
+  return after_error();
+}
+
 }  // namespace tenure

@@ -46,7 +46,7 @@ constexpr bool is_block() {
 template <class Lengths, class X, class... Start>
 constexpr auto slice_at(const X& x, const std::tuple<Start...>& starts) {
   if constexpr (!is_block<typename X::shape_type, Lengths, Start...>()) return traced<typename X::element_type, Lengths>{x.graph, ops::value(x).id};
-  else return std::apply([&](const auto&... start) { return ops::dynamic_slice<Lengths>::trace(x, start...); }, starts);
+  else return std::apply([&](const auto&... start) { return ops::dynamic_slice<Lengths>::trace(x, ops::as_index(start)...); }, starts);
 }
 template <class X, class Y, class... Start>
 constexpr X update_at(const X& x, const Y& y, const std::tuple<Start...>& starts) {
@@ -54,7 +54,7 @@ constexpr X update_at(const X& x, const Y& y, const std::tuple<Start...>& starts
   static_assert(std::is_same_v<typename X::element_type, typename Y::element_type>, "tenure: dynamic_update: the update has another element type than the tensor");
   if constexpr (!same_type) return x;
   else if constexpr (!is_block<typename X::shape_type, typename Y::shape_type, Start...>()) return x;
-  else return std::apply([&](const auto&... start) { return ops::dynamic_update::trace(x, y, start...); }, starts);
+  else return std::apply([&](const auto&... start) { return ops::dynamic_update::trace(x, y, ops::as_index(start)...); }, starts);
 }
 
 template <class Lengths>

@@ -96,7 +96,7 @@ TENURE_KERNEL_INLINE mask_of<P> is_nan(P a) {
   return mask_not(eq(a, a));
 }
 
-/// mask ? a : b for each lane. Both are computed before; this only moves bits.
+/// mask ? a : b for each lane, of packets or of masks. Both are computed before; this only moves bits.
 template <class P>
 TENURE_KERNEL_INLINE P select(mask_of<P> mask, P a, P b) {
 #if defined(EIGEN_VECTORIZE_AVX512)
@@ -105,6 +105,7 @@ TENURE_KERNEL_INLINE P select(mask_of<P> mask, P a, P b) {
   else
 #endif
   if constexpr (is_one_lane<P>) return mask ? a : b;
+  else if constexpr (requires { a.bits; }) return {static_cast<decltype(a.bits)>((mask.bits & a.bits) | (~mask.bits & b.bits))};  // masks
   else return detail::simd::pselect(mask, a, b);
 }
 
