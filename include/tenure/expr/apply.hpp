@@ -201,8 +201,9 @@ struct in_lanes {
   }
 };
 /// Operation as it is traced. A floating operand of another type is a number or a scalar, which is not rounded to the narrow type, or the result is not narrow.
+/// Integers of a byte need no such care: sums and products that wrap around often have the bits of those that wrap around once.
 template <class Operation, class... X>
-using called = std::conditional_t<(number::is_narrow<typename X::element_type> || ...) &&
+using called = std::conditional_t<((number::is_narrow<typename X::element_type> && number::is_floating<typename X::element_type>) || ...) &&
                                       (rounds_once<Operation> || (keeps_numbers<Operation> && (is_wide_floating<typename X::element_type> || ...))),
                                   in_lanes<Operation>, Operation>;
 
