@@ -3,8 +3,10 @@
 // image, or, if the taps are more than these, the images: so it is for the cotangent of taps, whose "images" are the channels. Its steps are the taps of one
 // row and the channels together where these lie evenly in memory, as they do with channels last and without dilation: then neighbouring rows of the left
 // factor overlap. The columns are the results.
-// Law: the result of an image does not depend on the other images, nor on the number of threads.
+// Law: the result of an image does not depend on what other images hold, nor on the number of threads. With few images the order of its sums may be another.
 // Cost: 2 n i j u v c o operations. The taps are packed once for each task and panel, at most 48 KiB at a time. Images whose channels are not last are copied.
+// For few positions in all, packed taps would be read once. If the taps of a result are contiguous, as PyTorch stores them, the results are dot products of
+// windows, which are copied, with the taps in place.
 #pragma once
 
 #include <tenure/backend/cpu/matmul.hpp>
@@ -28,6 +30,11 @@ class convolution_tasks {
     for (int a = 0; a < 4; ++a) image_[a] = o.in[0].stride[first_ + a], of_taps_[a] = o.in[1].stride[first_ + a];
     samples_ = elements_along(o.out, 0, first_);
 
+    is_few_ = n_ * i_ * j_ <= costs::few_positions && taps_are_contiguous();
+    if (is_few_) {
+      groups_ = n_, groups_of_task_ = n_ > 0 ? n_ : 1;
+      return;
+    }
     rows_are_images_ = taps_[1] > j_;
     copies_ = !rows_are_images_ && c_ > 1 && image_[3] != 1;
     if (copies_) image_[3] = 1, image_[2] = c_, image_[1] = w_ * c_, image_[0] = h_ * w_ * c_;
@@ -47,7 +54,10 @@ class convolution_tasks {
   constexpr index tasks() const { return samples_ * tasks_of_sample(); }
   constexpr index blocks() const { return tasks() < costs::max_blocks ? tasks() : costs::max_blocks; }
   constexpr index work() const { return samples_ * n_ * i_ * j_ * results_ * taps_[0] * taps_[1] * c_ / costs::multiplications_of_work; }
-  constexpr index workspace() const { return (image_elements() + packed_elements()) * static_cast<index>(sizeof(T)); }
+  constexpr index workspace() const {
+    if (is_few_) return ceil_div(groups_of_task_ * i_ * j_ * steps_of_window(), line) * line * static_cast<index>(sizeof(T));
+    return (image_elements() + packed_elements()) * static_cast<index>(sizeof(T));
+  }
 
   void run_task(void* const* pointer, index number, void* memory) const {
     const index sample = number / tasks_of_sample();
@@ -57,9 +67,10 @@ class convolution_tasks {
       for (int k = 0; k < 2; ++k) at[k] += rest % o_.out.extent[a] * o_.in[k].stride[a];
     part p{static_cast<const T*>(pointer[0]) + at[0], static_cast<const T*>(pointer[1]) + at[1],
            static_cast<T*>(pointer[2]) + sample * n_ * i_ * j_ * results_, static_cast<T*>(memory)};
-    const index block = copies_ ? number : number / panels_;
+    const index block = copies_ || is_few_ ? number : number / panels_;
     p.group = block * groups_of_task_;
     p.groups = groups_ - p.group < groups_of_task_ ? groups_ - p.group : groups_of_task_;
+    if (is_few_) return run_windows(p);
     if (!copies_) return run_panel(p, columns_of(number % panels_));
     copy_images(p);
     for (index panel = 0; panel < panels_; ++panel) run_panel(p, columns_of(panel));
@@ -76,9 +87,35 @@ class convolution_tasks {
   };
 
   constexpr index packets_wide() const { return ceil_div(results_, shape::lanes); }
-  constexpr index tasks_of_sample() const { return ceil_div(groups_, groups_of_task_) * (copies_ ? 1 : panels_); }
+  constexpr index tasks_of_sample() const { return ceil_div(groups_, groups_of_task_) * (copies_ || is_few_ ? 1 : panels_); }
   constexpr index image_elements() const { return copies_ && i_ > 0 ? ceil_div(groups_of_task_ / i_ * image_[0], line) * line : 0; }
   constexpr index packed_elements() const { return ceil_div((steps_ < shape::depth ? steps_ : shape::depth) * shape::panel_width, line) * line; }
+
+  // ---- few positions in all ----
+
+  constexpr index steps_of_window() const { return c_ * taps_[0] * taps_[1]; }
+  /// Whether the taps of each result are contiguous, channel after channel.
+  constexpr bool taps_are_contiguous() const {
+    const auto is = [](index extent, index stride, index wanted) { return extent == 1 || stride == wanted; };
+    return steps_of_window() > 0 && is(taps_[1], of_taps_[1], 1) && is(taps_[0], of_taps_[0], taps_[1]) && is(c_, of_taps_[2], taps_[0] * taps_[1]);
+  }
+  void run_windows(const part& p) const {
+    const index k = steps_of_window(), rows = p.groups * i_ * j_;
+    T* to = p.memory;
+    for (index n = p.group; n < p.group + p.groups; ++n)
+      for (index i = 0; i < i_; ++i)
+        for (index j = 0; j < j_; ++j) {
+          const T* const window = p.x + n * image_[0] + i * options_.stride[0] * image_[1] + j * options_.stride[1] * image_[2];
+          for (index c = 0; c < c_; ++c)
+            for (index u = 0; u < taps_[0]; ++u) {
+              const T* from = window + c * image_[3] + u * options_.dilation[0] * image_[1];
+              for (index v = 0; v < taps_[1]; ++v, from += options_.dilation[1] * image_[2]) *to++ = *from;
+            }
+        }
+    matmul_of_few_rows<T, T, T, true>(rows, results_, k, {p.memory, k, 1}, {p.taps, 1, of_taps_[3]}, p.to + p.group * i_ * j_ * results_, results_, false);
+  }
+
+  // ---- other images ----
 
   void copy_images(part& p) const {
     operand_view view;
@@ -153,7 +190,7 @@ class convolution_tasks {
   int first_;
   index n_ = 0, h_ = 0, w_ = 0, c_ = 0, taps_[2] = {}, i_ = 0, j_ = 0, results_ = 0, samples_ = 1;
   index image_[4] = {}, of_taps_[4] = {};  // the strides of an image, copied or not, and of the taps
-  bool rows_are_images_ = false, copies_ = false, merges_ = false, steps_are_channels_ = false;
+  bool is_few_ = false, rows_are_images_ = false, copies_ = false, merges_ = false, steps_are_channels_ = false;
   index steps_ = 0, step_ = 0, rows_ = 0, groups_ = 0, groups_of_task_ = 1, panels_ = 0;
 };
 

@@ -209,7 +209,8 @@ void panel_of_dots(index n, index k, const A* a, index lda, const B* b, index ld
 }
 
 /// C = or += A B for few rows, where rows of A and columns of B are contiguous: in parts of k, and for some columns of B that stay in the L1 cache.
-template <class T, class A, class B>
+/// With Alone there may be a single row.
+template <class T, class A, class B, bool Alone = false>
 [[gnu::noinline]] void matmul_of_few_rows(index m, index n, index k, matrix_ref<A> a, matrix_ref<B> b, T* c, index ldc, bool accumulate) {
   constexpr index part = costs::dots_part_bytes / sizeof(T), rows = costs::rows_of_dots[many_registers];
   static_assert(rows == 2 || rows == 4);
@@ -218,7 +219,9 @@ template <class T, class A, class B>
     for (index l = 0; l < k; l += part)
       for (index i = 0, height; i < m; i += height) {
         height = ceil_div(m - i, ceil_div(m - i, rows));
-        const auto panel = height == rows ? panel_of_dots<T, rows, A, B> : height == rows - 1 ? panel_of_dots<T, rows - 1, A, B> : panel_of_dots<T, rows / 2, A, B>;
+        auto panel = height == rows ? panel_of_dots<T, rows, A, B> : height == rows - 1 ? panel_of_dots<T, rows - 1, A, B> : panel_of_dots<T, rows / 2, A, B>;
+        if constexpr (Alone && rows > 2)
+          if (height == 1) panel = panel_of_dots<T, 1, A, B>;
         panel(n - first < wide ? n - first : wide, k - l < part ? k - l : part, a.data + i * a.row_stride + l, a.row_stride, b.data + l + first * b.col_stride, b.col_stride,
               c + i * ldc + first, ldc, accumulate || l > 0);
       }
