@@ -74,6 +74,7 @@
 #include <tenure/ops/distributions.hpp>
 #include <tenure/ops/einsum.hpp>
 #include <tenure/ops/like.hpp>
+#include <tenure/ops/log_density.hpp>
 #include <tenure/ops/log_density_parameters.hpp>
 #include <tenure/ops/loss.hpp>
 #include <tenure/ops/matrices.hpp>

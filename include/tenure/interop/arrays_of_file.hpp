@@ -24,7 +24,7 @@ class arrays_of_file : tenure::detail::not_copied {
     if (is_safetensors(path, where)) {
       parts_ = open_parts(path, where, [](const std::string& name, const place& of_part) {
         input file(name, of_part);
-        const auto size = static_cast<std::size_t>(file.size());
+        const auto size = file.size();
         auto memory = std::make_unique_for_overwrite<std::byte[]>(size);  // a std::vector would write zeros first
         const std::span bytes(memory.get(), size);
         file.read(0, bytes);

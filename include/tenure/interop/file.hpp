@@ -88,7 +88,7 @@ class input {
 
   std::vector<std::byte> read(std::uint64_t offset, std::uint64_t count) {
     check_range(size_, offset, count, where_);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(count));
+    std::vector<std::byte> bytes(count);
     read(offset, bytes);
     return bytes;
   }
@@ -114,7 +114,7 @@ class memory_input {
 
   std::vector<std::byte> read(std::uint64_t offset, std::uint64_t count) {
     check_range(size(), offset, count, where_);
-    const auto part = bytes_.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(count));
+    const auto part = bytes_.subspan(offset, count);
     return {part.begin(), part.end()};
   }
 

@@ -66,7 +66,7 @@ inline void write_safetensors_file(const std::filesystem::path& path, std::span<
 inline std::vector<array_view> views_of(const safetensors_header& header, std::span<const std::byte> file) {
   std::vector<array_view> views;
   for (const described_array& a : header.arrays)
-    views.push_back({a.name, a.type->dtype, a.shape, file.subspan(static_cast<std::size_t>(header.data + a.begin), static_cast<std::size_t>(a.end - a.begin))});
+    views.push_back({a.name, a.type->dtype, a.shape, file.subspan(header.data + a.begin, a.end - a.begin)});
   return views;
 }
 

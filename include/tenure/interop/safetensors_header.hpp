@@ -96,9 +96,9 @@ inline safetensors_header read_header(std::span<const std::byte> file, place whe
   if (length > most_header_bytes && length % 0x10000 == 0x4b50) where.fail("not a .safetensors file but a zip archive, as torch.save and numpy.savez write it");
   if (length > most_header_bytes) where.fail("not a .safetensors file: its first eight bytes say that the header has " + number(length) + " bytes, more than 100,000,000");
   if (length > rest.size()) where.fail("truncated within the header: " + number(length) + " bytes promised, " + number(rest.size()) + " there");
-  if (!rest.substr(0, static_cast<std::size_t>(length)).starts_with('{')) where.fail("not a .safetensors file: the header does not begin with '{'");
+  if (!rest.substr(0, length).starts_with('{')) where.fail("not a .safetensors file: the header does not begin with '{'");
 
-  header_parser parsed(rest.substr(0, static_cast<std::size_t>(length)), where);
+  header_parser parsed(rest.substr(0, length), where);
   safetensors_header header{std::move(parsed.arrays), std::move(parsed.metadata), length_bytes + length};
   const std::uint64_t data_bytes = file.size() - header.data;
   for (const described_array& a : header.arrays) {
@@ -116,7 +116,7 @@ inline safetensors_header read_header(std::span<const std::byte> file, place whe
     if (a.begin < reached) where.fail("its data overlaps that of the array before it");
     if (a.begin > reached) where.fail(number(a.begin - reached) + " bytes before its data belong to no array");
     reached = a.end;
-    check_bools(a.type->dtype, file.subspan(static_cast<std::size_t>(header.data + a.begin), static_cast<std::size_t>(a.end - a.begin)), where);
+    check_bools(a.type->dtype, file.subspan(header.data + a.begin, a.end - a.begin), where);
   }
   where.entry.clear();
   if (reached != data_bytes) where.fail(number(data_bytes - reached) + " bytes at the end belong to no array");
