@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: operator~: a mask is negated by !
+// expect: tenure: operator~: a mask is negated by !; integers have no operations on bits
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: operator&: masks are joined by &&
+// expect: tenure: operator&: masks are joined by &&; integers have no operations on bits
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

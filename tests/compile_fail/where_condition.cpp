@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: where: the condition must be bool
+// expect: tenure: where: the condition must be bool: write x > 0, or cast<bool>.x.
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -30,15 +30,15 @@ tn::tensor<T, shape<N>> numbers(const T (&of)[N]) {
 TEST_CASE("a whole number beside integers throws where it does not fit in their type, and nothing is written") {
   tn::tensor<std::int32_t, shape<4>> x{1, 2, 3, 4};
   constexpr std::int64_t large = 3000000000;
-  CHECK_THROWS_WITH(x < large, "tenure: less: the number 3000000000 does not fit in int32");
-  CHECK_THROWS_WITH(minimum(x, large), "tenure: minimum: the number 3000000000 does not fit in int32");
-  CHECK_THROWS_WITH(where(x > 2, x, -large), "tenure: where: the number -3000000000 does not fit in int32");
-  CHECK_THROWS_WITH(x % 4294967296, "tenure: remainder: the number 4294967296 does not fit in int32");
-  CHECK_THROWS_WITH(x + 4294967295u, "tenure: add: the number 4294967295 does not fit in int32");
-  CHECK_THROWS_WITH(x += large, "tenure: add: the number 3000000000 does not fit in int32");
-  CHECK_THROWS_WITH(x.masked_fill_(x > 2, large), "tenure: masked_fill_: the number 3000000000 does not fit in int32");
-  CHECK_THROWS_WITH(tn::cast<std::int64_t>(x) + 18446744073709551615u, "tenure: add: the number 18446744073709551615 does not fit in int64");
-  CHECK_THROWS_WITH(clamp(x, 2, large), "tenure: clamp: the number 3000000000 does not fit in int32");
+  CHECK_THROWS_WITH(x < large, "tenure: less: the number 3000000000 does not fit in int32: cast the tensor first");
+  CHECK_THROWS_WITH(minimum(x, large), "tenure: minimum: the number 3000000000 does not fit in int32: cast the tensor first");
+  CHECK_THROWS_WITH(where(x > 2, x, -large), "tenure: where: the number -3000000000 does not fit in int32: cast the tensor first");
+  CHECK_THROWS_WITH(x % 4294967296, "tenure: remainder: the number 4294967296 does not fit in int32: cast the tensor first");
+  CHECK_THROWS_WITH(x + 4294967295u, "tenure: add: the number 4294967295 does not fit in int32: cast the tensor first");
+  CHECK_THROWS_WITH(x += large, "tenure: add: the number 3000000000 does not fit in int32: cast the tensor first");
+  CHECK_THROWS_WITH(x.masked_fill_(x > 2, large), "tenure: masked_fill_: the number 3000000000 does not fit in int32: cast the tensor first");
+  CHECK_THROWS_WITH(tn::cast<std::int64_t>(x) + 18446744073709551615u, "tenure: add: the number 18446744073709551615 does not fit in int64: cast the tensor first");
+  CHECK_THROWS_WITH(clamp(x, 2, large), "tenure: clamp: the number 3000000000 does not fit in int32: cast the tensor first");
   CHECK_THROWS_AS(x - 2147483648, tn::error);
   CHECK_THROWS_AS(x - -2147483649, tn::error);
   CHECK(x(2) == 3);

@@ -167,7 +167,7 @@ struct kept_element<T, cpu_device> {
   text found = message(call) << "the number ";
   if (is_negative) found << static_cast<std::int64_t>(number);
   else found << static_cast<std::int64_t>(number / 10) << static_cast<std::int64_t>(number % 10);  // beyond 2^63 too
-  throw error(found << " does not fit in " << name_of(type));
+  throw error(found << " does not fit in " << name_of(type) << ": cast the tensor first");
 }
 /// An operand or expression through which no gradient flows.
 template <class T, class S, bool Strided, bool Tracked, class Device>

@@ -134,9 +134,9 @@ template <operand_or_scalar X> constexpr auto isnan(const X& x) { return apply<o
 template <operand_or_scalar X> constexpr auto isinf(const X& x) { return apply<ops::isinf>(x); }
 template <operand_or_scalar X> constexpr auto isfinite(const X& x) { return apply<ops::isfinite>(x); }
 /// These do not compile. NumPy writes &, |, ~, ^ for masks, and the messages say what to write here.
-template <class X, class Y> requires joinable<X, Y> constexpr auto operator&(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator&: masks are joined by &&"); return detail::stand_in(x); }
-template <class X, class Y> requires joinable<X, Y> constexpr auto operator|(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator|: masks are joined by ||"); return detail::stand_in(x); }
-template <operand X> constexpr auto operator~(const X& x) { static_assert(detail::never<X>, "tenure: operator~: a mask is negated by !"); return detail::stand_in(x); }
+template <class X, class Y> requires joinable<X, Y> constexpr auto operator&(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator&: masks are joined by &&; integers have no operations on bits"); return detail::stand_in(x); }
+template <class X, class Y> requires joinable<X, Y> constexpr auto operator|(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator|: masks are joined by ||; integers have no operations on bits"); return detail::stand_in(x); }
+template <operand X> constexpr auto operator~(const X& x) { static_assert(detail::never<X>, "tenure: operator~: a mask is negated by !; integers have no operations on bits"); return detail::stand_in(x); }
 template <class X, class Y> requires joinable<X, Y> constexpr auto operator^(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator^: a power is pow(x, y), masks that differ are x != y"); return detail::stand_in(x); }
 /// x where c is true, else y. c must be bool. All three broadcast, and the element types of x and y promote. A NaN in the operand that is not chosen
 /// does not reach the result. The gradient through that operand is 0 times its derivative: NaN where the derivative is infinite or NaN, as in

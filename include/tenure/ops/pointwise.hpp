@@ -80,7 +80,7 @@ struct pointwise {
     static_assert(sizeof...(X) == Arity);
     using types_of = pointwise_types<Typing, X...>;
     if constexpr (Typing == typing::selection)
-      static_assert(types_of::operand[0] == dtype::boolean, "tenure: where: the condition must be bool");
+      static_assert(types_of::operand[0] == dtype::boolean, "tenure: where: the condition must be bool: write x > 0, or cast<bool>(x)");
     if constexpr (Typing == typing::logical)
       static_assert(((dtype_v<typename X::element_type> == dtype::boolean) && ...), "tenure: logical operation: operands must be bool");
     using together = broadcast_of<typename X::shape_type...>;
