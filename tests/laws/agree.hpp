@@ -103,4 +103,8 @@ void agrees(tn::compiled<F> f, const X&... x)
   agrees(f, 256.0, x...);
 }
 
+/// Like agrees(), bit for bit; NaN agrees with NaN.
+template <class F, class... X>
+void agrees_exactly(tn::compiled<F> f, const X&... x) { agrees(f, 0.0, x...); }
+
 }  // namespace laws

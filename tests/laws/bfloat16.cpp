@@ -5,12 +5,6 @@
 using namespace laws;
 using tn::bfloat16;
 
-namespace {
-/// Like agrees(), bit for bit; NaN agrees with NaN.
-template <class F, class... X>
-void agrees_exactly(tn::compiled<F> f, const X&... x) { agrees(f, 0.0, x...); }
-}  // namespace
-
 TEST_CASE("arithmetic of bfloat16 has the bits of the reference") {
   const auto x = filled<bfloat16>(shape<3, 37>{}, 1);
   const auto y = filled<bfloat16>(shape<37>{}, 2);

@@ -4,11 +4,6 @@
 
 using namespace laws;
 
-namespace {
-template <class F, class... X>
-void agrees_exactly(tn::compiled<F> f, const X&... x) { agrees(f, 0.0, x...); }
-}  // namespace
-
 TEMPLATE_TEST_CASE("arithmetic, casts and movement of integers of a byte agree with the reference", "", std::int8_t, std::uint8_t) {
   using T = TestType;
   const double low = std::is_signed_v<T> ? -128 : 0, high = std::is_signed_v<T> ? 128 : 256;

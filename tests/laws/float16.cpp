@@ -5,12 +5,6 @@
 using namespace laws;
 using tn::float16;
 
-namespace {
-/// Like agrees(), bit for bit; NaN agrees with NaN.
-template <class F, class... X>
-void agrees_exactly(tn::compiled<F> f, const X&... x) { agrees(f, 0.0, x...); }
-}  // namespace
-
 TEST_CASE("arithmetic, casts and movement of float16 have the bits of the reference") {
   const auto x = filled<float16>(shape<3, 37>{}, 1, -300.0, 300.0);
   const auto y = filled<float16>(shape<37>{}, 2);

@@ -7,10 +7,6 @@ using namespace laws;
 using tn::bfloat16;
 
 namespace {
-/// Like agrees(), bit for bit; NaN agrees with NaN.
-template <class F, class... X>
-void agrees_exactly(tn::compiled<F> f, const X&... x) { agrees(f, 0.0, x...); }
-
 /// Integers from -4 to 4: sums of thousands of their products are exact.
 template <class T, class S, class... N>
 auto integers(S s, std::uint64_t seed, N... n) {

@@ -6,9 +6,6 @@ using namespace laws;
 using tn::bfloat16;
 
 namespace {
-template <class F, class... X>
-void agrees_exactly(tn::compiled<F> f, const X&... x) { agrees(f, 0.0, x...); }
-
 constexpr auto product = [](auto a, auto b) { return matmul(a, b); };
 constexpr auto rounded = [](auto a, auto b) { return tn::cast<float>(matmul(tn::cast<bfloat16>(a), tn::cast<bfloat16>(b))); };
 constexpr auto net = [](auto x, auto v, auto w) { return mean(square(matmul(tanh(matmul(x, v)), w) - 0.5)); };
