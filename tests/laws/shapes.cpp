@@ -59,6 +59,36 @@ TEMPLATE_TEST_CASE("a part of a concat that is also reshaped agrees with the ref
          x, y);
 }
 
+// A product is written in its part of a concat where the part is one row-major piece, also below a reshape.
+TEMPLATE_TEST_CASE("products that are parts of concats agree with the reference", "", double, float) {
+  const auto x = filled<TestType>(shape<7, 13>{}, 11);
+  const auto w = filled<TestType>(shape<13, 13>{}, 12);
+  agrees(tn::compile([](auto a, auto u) {
+           const auto p = matmul(a, u);
+           const auto q = matmul(u, u);
+           const auto both = tn::concat<0>(p, q);
+           return std::tuple{matmul(both, u), tn::concat<0>(matmul(sin(a), u), exp(a)), tn::concat<1>(matmul(a, cos(u)), a), tn::slice<0, 2, 3>(q) + 1.0};
+         }),
+         x, w);
+  agrees(tn::compile([](auto a, auto u) {
+           const auto p = tn::reshape<7, 1, 13>(matmul(a, u));
+           const auto q = tn::reshape<13, 1, 13>(matmul(u, u));
+           const auto both = tn::concat<0>(q, p);
+           return std::tuple{tn::concat<1>(both, both), tn::reshape<260>(both) * 2.0, tn::slice<2, 3, 4>(p), sum(q, tn::axis<0>)};
+         }),
+         x, w);
+  agrees(tn::compile([](auto a, auto u) {
+           const auto flat = tn::concat<0>(tn::reshape<91>(matmul(a, u)), tn::reshape<91>(tanh(matmul(a, cos(u)) + 1.0)));
+           return tn::concat<0>(flat, tn::reshape<169>(matmul(u, u))) + 0.5;
+         }),
+         x, w);
+  const auto large = filled<TestType>(shape<150, 96>{}, 13);
+  const auto square = filled<TestType>(shape<96, 96>{}, 14);
+  agrees(tn::value_and_grad<0, 1>([](auto a, auto u) { return sum(sin(tn::concat<0>(matmul(a, u), matmul(u, u), matmul(cos(a), u)))); }), large, square);
+  const auto rows = filled<TestType>(shape<dyn, 13>{}, 15, 5);
+  agrees(tn::compile([](auto a, auto u) { return std::tuple{tn::concat<0>(matmul(u, u), matmul(a, u)), tn::stack<0>(matmul(a, u), matmul(a, sin(u)))}; }), rows, w);
+}
+
 // Sums of slices put back are joined where they lie beside each other: along the same axis, and one where the other ends.
 TEMPLATE_TEST_CASE("derivatives of slices along several axes agree with the reference", "", double, float) {
   const auto x = filled<TestType>(shape<4, 4>{}, 10);

@@ -45,8 +45,8 @@ struct row_major {
   value place;
   std::int64_t count = 1;  // the number of all places
 };
-/// `position(a)` is the position along axis a, in `shape`, or no value for an axis that does not count.
-constexpr row_major row_major_place(ir::builder& g, dtype type, const extents& axes, std::int16_t shape, auto position) {
+/// `position(a)` is the position along axis a, in `shape`, or no value for an axis that does not count. `axes` is a copy, because the nodes move the shapes.
+constexpr row_major row_major_place(ir::builder& g, dtype type, extents axes, std::int16_t shape, auto position) {
   row_major r;
   for (int a = axes.rank - 1; a >= 0; --a) {
     value along = position(a);

@@ -7,7 +7,7 @@
 // - an operand of concat that cannot be computed in its part of the result;
 // - an operand of a control-flow operation that is not row-major.
 // Law: materialize keeps the meaning. Afterwards every reshape has a row-major operand and every output has its own memory. Every
-// operand of a concat is computed by a kernel or is a concat, or such a node with other axes of extent 1, and it is an operand of no other concat.
+// operand of a concat is computed by a kernel or a product or is a concat, or it is a reshape of such a node, and it is an operand of no other concat.
 #pragma once
 
 #include <tenure/passes/layout.hpp>
@@ -28,9 +28,8 @@ constexpr bool offsets_add(const layout& from, const ir::node& slice) {
 }
 
 /// Chooses the operands of concats that are computed directly in their parts of the result. Other operands are copied:
-/// - An operand must be the result of a kernel that stores by strides. Reductions accumulate in separate memory, and products and gathers write
-///   row-major.
-/// - An operand that a control-flow operation reads, or a reshape that strides cannot express, must be one row-major piece of the concat.
+/// - An operand must be the result of a kernel that stores by strides, or of a product. Reductions accumulate in separate memory.
+/// - A product, an operand that a control-flow operation reads, or a reshape that strides cannot express, must be one row-major piece of the concat.
 /// - An operand must begin at an offset that is a number. Other offsets can be sums of extents, and a symbolic_size is only a product. For the same
 ///   reason the strides of the concat must be numbers if a slice of the operand is read.
 class parts_of_concats {
@@ -55,15 +54,16 @@ class parts_of_concats {
   /// now computes the operand, below reshapes.
   constexpr bool take(ir::node_id concat, ir::node_id operand, ir::opcode op) {
     const ir::node_id part = memory_of(operand);
-    if (is_taken_.size() == 0 || is_taken_[part] || !same_but_ones(g_.shape_of(operand), g_.shape_of(part))) return false;
-    if (!stores_by_strides(op)) return false;
+    const bool is_product = op == ir::opcode::matmul;
+    if (is_taken_.size() == 0 || is_taken_[part] || !(is_product || stores_by_strides(op))) return false;
     const int k = operand == g_[concat].in[0] ? 0 : 1;
     if (op == ir::opcode::concat ? !has_known_offsets(concat) || !has_known_offsets(part) : !has_known_offset(concat, k)) return false;
     if (is_sliced_[part] && !has_known_strides(concat)) return false;
     bool in_one_piece = true;
     for (int a = 0; a < g_[concat].attr; ++a) in_one_piece = in_one_piece && g_.shape_of(concat)[a] == 1;
-    if (stays_whole_[part] && !in_one_piece) return false;
-    if (stays_whole_[part]) stays_whole_[concat] = 1;
+    const bool stays_whole = is_product || stays_whole_[part];
+    if (stays_whole && !in_one_piece) return false;
+    if (stays_whole) stays_whole_[concat] = 1;
     is_taken_[part] = 1;
     return true;
   }

@@ -78,16 +78,18 @@ class scheduler {
         const ir::node_id operand = g_[id].in[k], computed = groups_.root[operand];
         note& part = notes_[computed];
         part.whole = whole.whole;
-        part.strides = computed == operand ? whole.strides : along_axes_of(computed, whole.strides, g_[operand].shape);
+        part.strides = computed == operand ? whole.strides : strides_below(computed, whole.strides, g_[operand].shape);
         part.offset = start.factor == 0 ? whole.offset : symbolic_size{whole.offset.factor + start.factor, start.symbols};
         start = symbolic_size_of(g_.shape_of(g_[id].in[k])[axis]) * plan_.strides[whole.strides][axis];
       }
     }
   }
 
-  /// The strides `from`, which belong to `shape`, for the axes of node `id`. Its shape differs from `shape` only in axes of extent 1.
-  constexpr int along_axes_of(ir::node_id id, int from, std::int16_t shape) {
+  /// The strides `from`, which belong to `shape`, for the axes of node `id`, which is reshaped to it. If more than axes of extent 1 differ, the memory is
+  /// one row-major piece.
+  constexpr int strides_below(ir::node_id id, int from, std::int16_t shape) {
     const extents &s = g_.shapes[shape], &own = g_.shape_of(id);
+    if (!same_but_ones(own, s)) return note_of_shape(g_[id].shape).strides;
     const strides given = plan_.strides[from];
     strides along;
     for (int a = 0, i = 0; a < own.rank; ++a) {

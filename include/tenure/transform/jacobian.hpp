@@ -4,7 +4,6 @@
 // Source: the meaning of jax.jacfwd, jax.jacrev, jax.hessian.
 #pragma once
 
-#include <tenure/ops/comparison.hpp>
 #include <tenure/transform/body_trace.hpp>
 #include <tenure/transform/gradient.hpp>
 
@@ -39,16 +38,9 @@ constexpr std::int64_t elements_of() {
   return n;
 }
 
-/// The unit vectors in the space of x, along a new axis 0. The shape is [elements of x, shape of x].
-constexpr ops::value unit_vectors(ops::value x) {
-  ir::builder& g = *x.graph;
-  const extents s = x.shape();
-  const std::int64_t n = ops::elements_along(g, s, ops::all_axes(s.rank));
-  const std::int16_t square = g.intern({2, {n, n}});
-  const ops::value row = ops::counting(g, dtype::int64, square, 0), column = ops::counting(g, dtype::int64, square, 1);
-  extents all{1, {n}};
-  for (int a = 0; a < s.rank; ++a) all.push_back(s[a]);
-  return ops::reshape_to(ops::cast_to(ops::pointwise_value<ops::equal>(row, column, {}), x.type()), all);
+/// The unit vectors in the space of x, as the samples of a batch.
+constexpr passes::batch_value units(ir::builder& g, const ops::value& x) {
+  return {passes::unit_vectors(g, x.shape(), x.type()).id, true, false, 0, true};
 }
 
 /// Whether f has a Jacobian: it returns one floating value. If not, a static_assert gives the reason.
@@ -88,7 +80,7 @@ constexpr auto jacobian_by_rows(const Y& y, const X& x) {
     return build_tree<result>(with_axes_of_y, gradient_of_y(g.constant(g[y.id].type, g[y.id].shape, 1)));
   } else {
     ir::array<passes::batch_value> unit;
-    unit.push_back(passes::batch_value{unit_vectors(y).id, true});
+    unit.push_back(units(g, y));
     const std::int64_t n = g.shape_of(unit[0].id)[0];
     body_trace body(g);
     body.returns(gradient_of_y(body.input(g[y.id].type, g[y.id].shape)));
@@ -114,7 +106,7 @@ constexpr auto jacobian_by_columns(const Y& y, const X& x) {
     } else {
       using column = traced<typename Y::element_type, typename with_first<elements_of<From>(), typename Y::shape_type>::type>;
       ir::array<passes::batch_value> unit;
-      unit.push_back(passes::batch_value{unit_vectors(leaf).id, true});
+      unit.push_back(units(g, leaf));
       const std::int64_t n = g.shape_of(unit[0].id)[0];
       body_trace body(g);
       body.returns(Y{&g, along(body.input(g[leaf.id].type, g[leaf.id].shape))});
@@ -160,8 +152,9 @@ struct jacobian_by {
     static constexpr auto of_argument(const Y& y, const X& x) {
       constexpr std::int64_t rows = elements_of<Y>(), columns = elements_of<X>();
       constexpr bool by_rows = By == sweep::reverse || (By == sweep::cheaper && is_static(rows) && (!is_static(columns) || rows < columns));
-      if constexpr (by_rows) return jacobian_by_rows(y, x);
-      else return jacobian_by_columns(y, x);
+      if constexpr (!by_rows) return jacobian_by_columns(y, x);
+      else if constexpr (By == sweep::reverse || sizeof...(I) > 1 || !is_traced_v<X> || !is_static(columns) || columns > 2 * rows) return jacobian_by_rows(y, x);
+      else return passes::is_read_by_parts(*x.graph, x.id) ? jacobian_by_columns(y, x) : jacobian_by_rows(y, x);  // half of the columns are 0
     }
   };
 };

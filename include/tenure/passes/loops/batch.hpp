@@ -10,15 +10,10 @@
 #pragma once
 
 #include <tenure/passes/loops/activity.hpp>
+#include <tenure/passes/loops/parts_of_samples.hpp>
 #include <tenure/passes/roles.hpp>
 
 namespace TENURE_NAMESPACE::passes {
-
-/// A value within a body that is computed for a batch.
-struct batch_value {
-  ir::node_id id = ir::none;
-  bool is_mapped = false;  // whether axis 0 of the value is the axis of the samples
-};
 
 class batching {
   using values = ir::array<batch_value>;
@@ -35,7 +30,7 @@ class batching {
     for (int i = 0; i < body.output_count; ++i) nodes_of_outputs.push_back(body.outputs[i]);
     const values all = inline_body(which, inputs);
     values found;
-    for (const ir::node_id id : nodes_of_outputs) found.push_back(all[id]);
+    for (const ir::node_id id : nodes_of_outputs) found.push_back(parts().whole(all[id]));
     return found;
   }
   /// The value with the axis of the samples. A value that all samples share is repeated.
@@ -43,6 +38,7 @@ class batching {
 
  private:
   constexpr ops::batch_call call(const ir::node& n) const { return {g_, samples_, n}; }
+  constexpr parts_of_samples parts() const { return {g_, samples_}; }
 
   constexpr values inline_body(int which, const values& inputs) {
     ir::array<ir::node> nodes;  // copies, because the arrays of the builder grow
@@ -67,7 +63,7 @@ class batching {
       } else if (n.op == ir::opcode::control_flow) {
         first_result[i] = results.size();
         values operands;
-        ir::for_each_operand(nodes, n.in[0], [&](ir::node_id id) { operands.push_back(at[id]); });
+        ir::for_each_operand(nodes, n.in[0], [&](ir::node_id id) { operands.push_back(parts().whole(at[id])); });
         for (const batch_value& r : control_flow(g_.view().control_flow_of(n), operands)) results.push_back(r);
       } else if (n.op == ir::opcode::result) {
         at[i] = results[first_result[n.in[0]] + static_cast<int>(n.attr)];
@@ -76,6 +72,7 @@ class batching {
       }
       for (const ir::bound& b : bounds) {
         if (b.indices != i) continue;
+        at[i] = parts().whole(at[i]);
         if (mask_ != ir::none) at[i] = masked(at[i]);
         g_.keep_bound(b, at[i].id);
       }
@@ -90,8 +87,11 @@ class batching {
       for (int k = 0; k < n.arity; ++k) n.in[k] = at[n.in[k]].id;
       return {g_.emit(n), false};
     }
+    batch_value operands[ir::max_operands];
+    for (int k = 0; k < n.arity; ++k) operands[k] = at[n.in[k]];
+    if (parts().applies_to(n, operands)) return parts().node(n, operands);
     ops::batch_call of_samples = call(n);
-    for (int k = 0; k < n.arity; ++k) of_samples.operand(k, {g_, at[n.in[k]].id}, !at[n.in[k]].is_mapped);
+    for (int k = 0; k < n.arity; ++k) of_samples.operand(k, {g_, parts().whole(operands[k]).id}, !operands[k].is_mapped);
     return {ops::batched(of_samples).id, true};
   }
 
