@@ -70,6 +70,34 @@ TEST_CASE("A large function of a sample has the values of the reference, and the
   }
 }
 
+namespace {
+
+// Written element by element, as kinematics are: each angle by itself, and single elements of what all samples share, which are read twice.
+constexpr auto links = [](auto angles, auto shared) {
+  const auto link = [&](int i) { return shared * cos(angles(i)) + sin(angles(i)) * shared(i, 0) - shared(i, 0); };
+  auto all = matmul(matmul(link(0), link(1)), matmul(link(2), link(3)));
+  for (int i = 0; i < 4; ++i) all = matmul(all, link(i)) * 0.1;
+  return all;
+};
+
+}  // namespace
+
+TEST_CASE("The body of one sample computes functions of a vector, and captures a value once") {
+  constexpr auto all = tn::vmap<0, tn::unmapped>(links);
+  using angles = tn::tensor<double, tn::shape<64, 4>>;
+  using program = tn::program<tn::detail::source_of<std::remove_cvref_t<decltype(all.function)>, angles, matrix<>>>;
+  STATIC_REQUIRE(program::value.view().inner.control_flow_count == 1);
+  STATIC_REQUIRE(program::value.view().inner.control_flows[0].captures[0] == 5);  // the matrix, and four of its elements
+  constexpr int cosines = [] {
+    const auto body = tn::program<tn::program_detail::body_source<program, program::value.view().inner.control_flows[0].bodies[0]>>::value.view();
+    int n = 0;
+    for (int i = 0; i < body.count; ++i) n += body[i].op == tn::ops::code_of<tn::ops::cos>();
+    return n;
+  }();
+  STATIC_REQUIRE(cosines == 1);
+  judged::agrees_with_reference("links", all.function, filled<double, 9, 4>(), filled<double, 4, 4>());
+}
+
 TEST_CASE("Any number of samples, float32, and NaN in one of them") {
   for (const std::int64_t n : {0, 1, 2, 7, 33}) {
     matrices<tn::dyn, float> a = tn::zeros<float>(tn::shape<tn::dyn, 4, 4>{}, n), b = tn::zeros<float>(tn::shape<tn::dyn, 4, 4>{}, n);

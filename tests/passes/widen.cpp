@@ -67,6 +67,8 @@ TEST_CASE("functions of all elements become a function of the vector, and functi
   using f = std::remove_const_t<decltype(sine)>;
   CHECK(is_widened<array<double, 3>>(one_by_one<f, 3>{}));
   CHECK(is_widened<array<double, 64>>(one_by_one<f, 64>{}));
+  const std::string of_row = tn::to_text(decltype(tn::compile([](auto x) { return tn::stack<0>(sin(x(0, 0)), sin(x(0, 1)), sin(x(0, 2))); }).plan(array<double, 1, 3>())){});
+  CHECK(of_row.find("sin %0 : float64[1,3]") != std::string::npos);
   CHECK_FALSE(is_widened<array<double, 4>>(one_by_one<f, 3>{}));
   CHECK_FALSE(is_widened<array<double, 65>>(one_by_one<f, 64>{}));
   CHECK_FALSE(is_widened<array<double, 3>>([](auto x) { return tn::stack<0>(sin(x(0)), sin(x(1)), cos(x(2))); }));

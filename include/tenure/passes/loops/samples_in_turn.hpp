@@ -150,7 +150,7 @@ constexpr bool finds_samples_in_turn(const ir::graph_view& g) {
 }
 /// Makes loops of all large regions of samples.
 constexpr ir::builder with_samples_in_turn(const ir::graph_view& g, std::int64_t most = costs::max_scalar_operations) {
-  ir::builder now = dead_code(g);
+  ir::builder now = cse(dead_code(g).view());
   for (int i = 0; i < g.samples.count; ++i)
     for (samples_in_turn next(now.view(), g.samples.at[i], most); next.finds(); next = samples_in_turn(now.view(), g.samples.at[i], most)) now = next.run();
   return now;

@@ -79,10 +79,13 @@ struct kernel_facts : program_detail::coded_kernel<Code> {
 
     local_arguments() = default;
     /// Without a loop, of which g++ makes loads of vectors: they wait until the single stores before them are in the cache. The position of an arm of seven
-    /// joints took 95 ns and takes 53.
-    explicit TENURE_LAYER local_arguments(const kernel_arguments& given) {
-      [&]<int... A>(std::integer_sequence<int, A...>) { ((pointer[A] = given.pointer[A]), ...); }(std::make_integer_sequence<int, record::accesses>{});
-      [&]<int... N>(std::integer_sequence<int, N...>) { ((number[N] = given.number[N]), ...); }(std::make_integer_sequence<int, base::number_count>{});
+    /// joints took 95 ns and takes 53. Inline: where a unit has many calls of one kernel, g++ made a function of this, and all pointers went through memory.
+    explicit TENURE_INLINE local_arguments(const kernel_arguments& given)
+        : local_arguments(given, std::make_integer_sequence<int, record::accesses>{}, std::make_integer_sequence<int, base::number_count>{}) {}
+    template <int... A, int... N>
+    TENURE_INLINE local_arguments(const kernel_arguments& given, std::integer_sequence<int, A...>, std::integer_sequence<int, N...>) {
+      ((pointer[A] = given.pointer[A]), ...);
+      ((number[N] = given.number[N]), ...);
     }
   };
 
