@@ -8,6 +8,7 @@
 // - an operand of a control-flow operation that is not row-major.
 // Law: materialize keeps the meaning. Afterwards every reshape has a row-major operand and every output has its own memory. Every
 // operand of a concat is computed by a kernel or is a concat, or such a node with other axes of extent 1, and it is an operand of no other concat.
+// Law: a check of an index that the numbers of a call decide stands before all other steps.
 #pragma once
 
 #include <tenure/passes/layout.hpp>
@@ -99,6 +100,25 @@ constexpr ir::builder without_barriers(const ir::graph_view& g) {
   return out;
 }
 
+/// Marks the inputs, the indices that must be checked, if they are single numbers, and the single numbers from which they are computed. An index that an element of
+/// an array decides is not marked. A result that is written before the last check is copied, because a call that is refused writes none: a ring buffer would be
+/// copied for `position + 1`.
+constexpr ir::array<char> numbers_of_checks(const ir::graph_view& g, const ir::array<char>& is_bounded) {
+  ir::array<char> marks(g.count, 0), is_number(g.count, 0);
+  for (int i = 0; i < g.count; ++i) {
+    const ir::node& n = g.nodes[i];
+    bool number = g.shapes[n.shape].rank == 0 && (is_source(n.op) || n.op >= ir::opcode::pointwise);
+    for (int k = 0; k < n.arity; ++k) number = number && is_number[n.in[k]];
+    is_number[i] = number;
+  }
+  for (int i = g.count - 1; i >= 0; --i) {
+    if (is_number[i] && is_bounded[i]) marks[i] = 1;
+    if (g.nodes[i].op == ir::opcode::input) marks[i] = 1;
+    for (int k = 0; marks[i] && k < g.nodes[i].arity; ++k) marks[g.nodes[i].in[k]] = 1;
+  }
+  return marks;
+}
+
 constexpr ir::builder materialize(const ir::graph_view& g) {
   for (int i = 0; i < g.count; ++i)
     if (g.nodes[i].op == ir::opcode::barrier) return materialize(without_barriers(g).view());
@@ -121,7 +141,18 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
   ir::array<char> is_bounded(g.count, 0);
   for (int i = 0; i < g.bound_count; ++i)
     if (!g.bounds[i].is_checked) is_bounded[g.bounds[i].indices] = 1;
+  const auto check_if_bounded = [&](int i) {
+    if (!is_bounded[i] || (!g.is_body && root_of(renamed[i]).op == ir::opcode::input)) return;
+    if (rootless(renamed[i])) renamed[i] = copy(renamed[i]);
+    renamed[i] = out.emit({.op = ir::opcode::check, .type = g[i].type, .arity = 1, .shape = g[i].shape, .in = {renamed[i], none, none}});
+  };
+  const ir::array<char> is_first = numbers_of_checks(g, is_bounded);
+  for (int i = 0; i < g.count; ++i)
+    if (is_first[i]) renamed[i] = out.emit(with_renamed_operands(g[i], renamed));
+  for (int i = 0; i < g.count; ++i)  // afterwards, so that one kernel computes all of these numbers
+    if (is_first[i]) check_if_bounded(i);
   for (int i = 0; i < g.count; ++i) {
+    if (is_first[i]) continue;
     ir::node n = with_renamed_operands(g[i], renamed);
     if (n.op == ir::opcode::reshape && !is_row_major(out, n.in[0]) && !same_but_ones(out.shape(n.shape), out.shape_of(n.in[0])))
       n.in[0] = copy(n.in[0]);
@@ -137,10 +168,7 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
         if (!parts.take(i, g[i].in[k], out[below_reshapes(out, n.in[k])].op)) n.in[k] = copy_of_part(n.in[k]);
     renamed[i] = out.emit(n);
     if (adds_run_time_offsets && is_view(n.op)) views.enter(out.view(), renamed[i], is_view(out[n.in[0]].op) ? views.of(n.in[0]) : layout_of_root(out.view(), n.in[0]));
-    if (is_bounded[i] && (g.is_body || root_of(renamed[i]).op != ir::opcode::input)) {
-      if (rootless(renamed[i])) renamed[i] = copy(renamed[i]);
-      renamed[i] = out.emit({.op = ir::opcode::check, .type = n.type, .arity = 1, .shape = n.shape, .in = {renamed[i], none, none}});
-    }
+    check_if_bounded(i);
   }
   ir::array<char> taken(out.count() + g.output_count, 0);
   for (int i = 0; i < g.output_count; ++i) {
