@@ -6,7 +6,7 @@
 // - indices that need a check and are not an argument;
 // - an operand of concat that cannot be computed in its part of the result;
 // - an operand of a control-flow operation that is not row-major.
-// Law: materialize keeps the meaning. Afterwards every reshape has a row-major operand and every output has its own memory. Every
+// Law: materialize keeps the meaning. Afterwards every reshape has an operand whose elements are adjacent, in order, and every output has its own memory. Every
 // operand of a concat is computed by a kernel or is a concat, or such a node with other axes of extent 1, and it is an operand of no other concat.
 // Law: a check of an index that the numbers of a call decide stands before all other steps.
 #pragma once
@@ -20,6 +20,19 @@ namespace TENURE_NAMESPACE::passes {
 constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {
   id = below_reshapes(g, id);
   return is_fused(g[id].op) || is_step(g[id].op) || is_result(g[id].op) || g[id].op == ir::opcode::concat || (g[id].op == ir::opcode::input && g[id].start == 0);
+}
+
+/// Whether the elements of a view are adjacent in memory, in order: the node below is row-major, and slices take neighbours along the first axis of more than one
+/// element. So the matrix of one layer, reshape(w[i]), is read in the place where it lies.
+constexpr bool is_one_piece(const ir::builder& g, ir::node_id id) {
+  for (; g[id].op == ir::opcode::reshape || g[id].op == ir::opcode::slice; id = g[id].in[0]) {
+    if (g[id].op == ir::opcode::reshape) continue;
+    const extents& s = g.shape_of(g[id].in[0]);
+    for (int a = 0; a < static_cast<int>(g[id].attr); ++a)
+      if (s[a] != 1) return false;
+    if (g[id].step != 1) return false;
+  }
+  return is_row_major(g, id);
 }
 
 /// Whether the sum of the offset of a slice and the offset of its operand is one product of a number and symbols. 2 * d1 + 3 is not.
@@ -154,7 +167,7 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
   for (int i = 0; i < g.count; ++i) {
     if (is_first[i]) continue;
     ir::node n = with_renamed_operands(g[i], renamed);
-    if (n.op == ir::opcode::reshape && !is_row_major(out, n.in[0]) && !same_but_ones(out.shape(n.shape), out.shape_of(n.in[0])))
+    if (n.op == ir::opcode::reshape && !is_one_piece(out, n.in[0]) && !same_but_ones(out.shape(n.shape), out.shape_of(n.in[0])))
       n.in[0] = copy(n.in[0]);
     if (n.op == ir::opcode::slice && adds_run_time_offsets && is_view(out[n.in[0]].op) && !offsets_add(views.of(n.in[0]), n)) n.in[0] = copy(n.in[0]);
     if (is_step(n.op))

@@ -98,7 +98,7 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
 
 // ---- a straight line of steps ----
 
-/// The work of the steps of a static program, in elements times instructions, or in multiplications for a product. Loops and branches do not count.
+/// The work of the steps of a static program, in elements times instructions. A product has an instruction for so many multiplications. Loops and branches do not count.
 template <class Program>
 constexpr std::int64_t work_of_steps() {
   std::int64_t work = 0;
@@ -112,7 +112,8 @@ constexpr std::int64_t work_of_steps() {
     if (const bound_step& s = Program::tables.steps[i]; s.is_operation()) {
       const opaque_operation& o = static_steps<Program>.operation(i).operation;
       const bool changes_a_block = s.op == ir::opcode::update;  // a ring buffer of any length costs the row that is written
-      work += elements_of(changes_a_block ? o.in[0] : o.out) * (s.op == ir::opcode::matmul ? o.in[0].extent[o.in[0].rank - 1] : 1);
+      const std::int64_t elements = elements_of(changes_a_block ? o.in[0] : o.out);
+      work += s.op == ir::opcode::matmul ? elements * o.in[0].extent[o.in[0].rank - 1] / costs::multiplications_of_work : elements;
     }
   return work;
 }
