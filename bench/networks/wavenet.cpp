@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // A WaveNet of 16 channels as in examples/audio: eight layers of three taps with distances from 1 to 128 samples, gates, float32. One sample a call, and 64. By hand it
 // is Eigen with fixed sizes, a sample a column, over one array of what the layers have read.
+#define EIGEN_STACK_ALLOCATION_LIMIT 0  // Eigen refuses large fixed sizes even where they stand on the heap
+
 #include <small/small.hpp>
 
 #include <string>
