@@ -35,6 +35,34 @@ TEST_CASE("into() the array itself writes the block only") {
   CHECK(cache(39, 2) == 9);
 }
 
+// a check of an index that the numbers of a call decide stands before all other steps.
+TEST_CASE("into() the array itself writes the block only, at positions that are computed from arguments, and one that is refused changes nothing") {
+  // The numbers of the row are known, and only then comes the next position: a ring of what two layers have read.
+  constexpr auto layers = [](auto first, auto second, auto row, auto i) {
+    const auto next = tanh(row + first[i + 1]);
+    return std::tuple{put(first, row, i + 2), put(second, next, 2 * i + 1), next};
+  };
+  constexpr auto f = tn::compile(layers);
+  table first = counted(), second = counted(1);
+  tn::tensor<double, tn::shape<3>> row{0.1, 0.2, 0.3}, out;
+  using program = decltype(f.plan(first, second, row, std::int64_t{}))::program_type;
+  STATIC_REQUIRE(tn::program_detail::last_check<program> == 3);  // one kernel computes three positions
+  STATIC_REQUIRE(tn::program_detail::overwrites<program>.may(0, 0));
+  STATIC_REQUIRE(tn::program_detail::overwrites<program>.may(1, 1));
+  agrees_with_reference("two rings", layers, first, second, row, std::int64_t{5});
+  const auto [wanted_first, wanted_second, wanted_out] = f(first, second, row, std::int64_t{5});
+  f.into(first, second, out)(first, second, row, std::int64_t{5});
+  CHECK(tn::as_span(first)[21] == 0.1);
+  for (std::size_t i = 0; i < 120; ++i) {
+    CHECK(tn::as_span(first)[i] == tn::as_span(wanted_first)[i]);
+    CHECK(tn::as_span(second)[i] == tn::as_span(wanted_second)[i]);
+  }
+  CHECK(out(2) == wanted_out(2));
+  // 2 * 20 + 1 is outside, and 22 is not.
+  CHECK_THROWS_AS(f.into(first, second, out)(first, second, row, std::int64_t{20}), tn::index_error);
+  CHECK(first(22, 0) == counted()(22, 0));
+}
+
 TEST_CASE("updates along other axes, of other types, and of run-time and empty extents") {
   const table x = counted();
   constexpr auto columns = [](auto t, auto i, auto y) { return tn::dynamic_update(t, y, std::tuple{0, i}); };

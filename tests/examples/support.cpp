@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-// What the examples share: the CSV reader and its errors, the progress bar, the plot.
+// What the examples share: the CSV reader and its errors, the progress bar, the plot, WAV files.
 #include "../../examples/support/csv.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <sstream>
 
 #include "../../examples/support/plot.hpp"
 #include "../../examples/support/progress.hpp"
+#include "../../examples/support/wav.hpp"
 #include "../catch.hpp"
 
 namespace {
@@ -217,4 +219,59 @@ TEST_CASE("law: every finite value of a plot lies inside its panel; what is not 
   const std::string gaps = examples::to_svg({.title = "t", .panels = {{"y", {{"c", cases[0]}}}}});
   CHECK(count(gaps, "M") == 3);
   CHECK(count(gaps, "<circle") == 1);
+}
+
+// Samples written as float32 are read with the same bits; as 16-bit integers within half of a step, 1 / 65,536, or at the nearest end of [-1, 1).
+TEST_CASE("a WAV file keeps what was written") {
+  const file at("");
+  const examples::sound written{{0.0f, -0.0f, 1.0f, -1.0f, 0.1f, 1e-30f, 2.5f, -3.0f}, 48000, 2};
+  examples::write_wav(at.path, written);
+  const examples::sound exact = examples::read_wav(at.path);
+  CHECK(exact.rate == 48000);
+  CHECK(exact.channels == 2);
+  REQUIRE(exact.samples.size() == written.samples.size());
+  CHECK(std::memcmp(exact.samples.data(), written.samples.data(), sizeof(float) * written.samples.size()) == 0);
+  examples::write_wav(at.path, written, examples::wav_format::pcm16);
+  CHECK(fs::file_size(at.path) == 44 + 2 * written.samples.size());
+  const examples::sound rounded = examples::read_wav(at.path);
+  for (std::size_t i = 0; i < written.samples.size(); ++i) {
+    const float wanted = std::min(std::max(written.samples[i], -1.0f), 32767.0f / 32768.0f);
+    CHECK(std::abs(rounded.samples[i] - wanted) <= 0.5f / 32768.0f);
+  }
+}
+
+TEST_CASE("a WAV file of another program is read, and one that is wrong is refused") {
+  const auto chunk = [](const std::string& name, const std::string& content) {
+    std::string bytes = name;
+    examples::detail::append_little_endian(bytes, static_cast<std::uint32_t>(content.size()), 4);
+    return bytes + content + std::string(content.size() % 2, '\0');
+  };
+  const auto format = [](std::uint32_t code, std::uint32_t channels, std::uint32_t bits) {
+    std::string bytes;
+    const auto put = [&](std::uint32_t n, int size) { examples::detail::append_little_endian(bytes, n, size); };
+    put(code, 2), put(channels, 2), put(8000, 4), put(8000 * channels * bits / 8, 4), put(channels * bits / 8, 2), put(bits, 2);
+    return bytes;
+  };
+  const auto read = [](const std::string& chunks) -> std::string {
+    const file at("RIFF    WAVE" + chunks);
+    try {
+      return std::to_string(examples::read_wav(at.path).samples.size()) + " samples";
+    } catch (const examples::wav_error& error) {
+      return std::string(error.what()).substr(at.path.string().size());
+    }
+  };
+  const std::string four("\0\0\0\100", 4), samples = chunk("data", four);
+  CHECK(read(chunk("LIST", "odd") + chunk("fmt ", format(1, 1, 16)) + samples) == "2 samples");
+  CHECK(read(chunk("fmt ", format(3, 1, 32)) + samples) == "1 samples");
+  // WAVE_FORMAT_EXTENSIBLE: the format is the begin of a long number.
+  CHECK(read(chunk("fmt ", format(0xfffe, 2, 16) + std::string("\26\0\20\0\0\0\0\0\1\0", 10) + std::string(14, 'x')) + samples) == "2 samples");
+  CHECK(read(chunk("fmt ", format(1, 1, 24)) + samples) == ": format 1 of 24 bits, 1 channels: 16-bit integers (1) and 32-bit floats (3) are read");
+  CHECK(read(chunk("fmt ", "short") + samples) == ": the format takes 5 bytes, and at least 16 are needed");
+  CHECK(read(samples) == ": the samples come before the format");
+  CHECK(read(chunk("fmt ", format(1, 1, 16))) == ": has no samples");
+  CHECK(read(chunk("fmt ", format(1, 1, 16)) + samples.substr(0, 10)) == ": 4 bytes of samples, and the file has 2");
+  const file other("RIFX");
+  CHECK_THROWS_AS(examples::read_wav(other.path), examples::wav_error);
+  CHECK_THROWS_AS(examples::read_wav(other.path.string() + ".none"), examples::wav_error);
+  CHECK_THROWS_AS(examples::write_wav(other.path.string() + ".none/x.wav", {}), examples::wav_error);
 }

@@ -50,6 +50,16 @@ TEMPLATE_TEST_CASE("a part of a concat that is also reshaped agrees with the ref
            return std::tuple{tn::concat<1>(sin(b), c), matmul(tn::reshape<3, 2>(c), a), tn::reshape<6>(c)};
          }),
          x, y);
+  agrees(tn::compile([](auto a, auto b) {
+           const auto c = exp(a);
+           return std::tuple{tn::concat<1>(tn::reshape<1, 2, 3>(c), tn::reshape<1, 2, 3>(b)), tn::reshape<6>(tn::slice<0, 1, 2>(tn::concat<0>(c, b))) * 2.0};
+         }),
+         x, filled<TestType>(shape<2, 3>{}, 16));
+  agrees(tn::compile([](auto a, auto b) {
+           const auto c = exp(a);
+           return std::tuple{tn::concat<1>(c, b), tn::reshape<3, 4>(tn::slice<0, 1, 2>(c)) * 2.0};
+         }),
+         filled<TestType>(shape<4, 6>{}, 17), filled<TestType>(shape<4, 2>{}, 18));
   // Below each other they lie in one piece.
   agrees(tn::compile([](auto a, auto b) {
            const auto c = exp(a);

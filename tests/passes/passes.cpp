@@ -421,6 +421,33 @@ return %4, %7
 )");
 }
 
+TEST_CASE("materialize reads a slice along the first axis as another shape in its place, and copies a slice of columns") {
+  ir::builder g;
+  const value x{g, g.input(dtype::float32, {3, {4, 3, 2}})};
+  const value layer = ops::sliced(x, 0, 2, 1, 1);
+  g.output((-ops::reshape_to(layer, {1, {6}})).id);
+  g.output((-ops::reshape_to(ops::sliced(layer, 1, 1, 2, 1), {1, {4}})).id);
+  g.output((-ops::reshape_to(ops::sliced(x, 1, 0, 2, 1), {1, {16}})).id);
+  g.output((-ops::reshape_to(ops::sliced(x, 0, 0, 2, 2), {1, {12}})).id);
+  CHECK(text_of(passes::materialize(g.view())) == R"(%0 = input 0 : float32[4,3,2]
+%1 = slice %0 axis=0 start=2 step=1 : float32[1,3,2]
+%2 = reshape %1 : float32[6]
+%3 = neg %2 : float32[6]
+%4 = slice %1 axis=1 start=1 step=1 : float32[1,2,2]
+%5 = reshape %4 : float32[4]
+%6 = neg %5 : float32[4]
+%7 = slice %0 axis=1 start=0 step=1 : float32[4,2,2]
+%8 = copy %7 : float32[4,2,2]
+%9 = reshape %8 : float32[16]
+%10 = neg %9 : float32[16]
+%11 = slice %0 axis=0 start=0 step=2 : float32[2,3,2]
+%12 = copy %11 : float32[2,3,2]
+%13 = reshape %12 : float32[12]
+%14 = neg %13 : float32[12]
+return %3, %6, %10, %14
+)");
+}
+
 TEST_CASE("materialize computes a part of a concat in its place, also below axes of extent 1, and a constant beside it in its shape") {
   ir::builder g;
   const value x{g, g.input(dtype::float32, {1, {3}})}, part = ops::reshape_to(ops::pointwise_value<ops::exp>(x), {2, {3, 1}});

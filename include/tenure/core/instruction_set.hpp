@@ -15,11 +15,11 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 // The instructions that each level adds to the levels of the x86-64 psABI (v2 is sse4, v3 is avx2, v4 is avx512), and the
-// instructions above all levels.
+// instructions above all levels. The latter and the newest level have short names, because each line of a message of g++ holds the name several times.
 #define TENURE_ISA_ABOVE_ALL                                                                                                             \
-  TENURE_ISA_JOIN(TENURE_ISA_IF(__AVX512BF16__, _bf16), TENURE_ISA_IF(__AVX512FP16__, _fp16), TENURE_ISA_IF(__AVX512ER__, _er),          \
-                  TENURE_ISA_IF(__AVXVNNI__, _avxvnni), TENURE_ISA_IF(__SSE4A__, _sse4a), TENURE_ISA_IF(__FMA4__, _fma4),                \
-                  TENURE_ISA_IF(__XOP__, _xop), TENURE_ISA_IF(__TBM__, _tbm))
+  TENURE_ISA_JOIN(TENURE_ISA_IF(__AVX512BF16__, _b), TENURE_ISA_IF(__AVX512FP16__, _h), TENURE_ISA_IF(__AVX512ER__, _e),                 \
+                  TENURE_ISA_IF(__AVXVNNI__, _v), TENURE_ISA_IF(__SSE4A__, _a), TENURE_ISA_IF(__FMA4__, _4),                             \
+                  TENURE_ISA_IF(__XOP__, _x), TENURE_ISA_IF(__TBM__, _t))
 #define TENURE_ISA_ABOVE_AVX512                                                                                                          \
   TENURE_ISA_JOIN(TENURE_ISA_IF(__AVX512IFMA__, _ifma), TENURE_ISA_IF(__AVX512VBMI__, _vbmi), TENURE_ISA_IF(__AVX512VBMI2__, _vbmi2),    \
                   TENURE_ISA_IF(__AVX512VNNI__, _vnni), TENURE_ISA_IF(__AVX512BITALG__, _bitalg),                                        \
@@ -39,7 +39,7 @@
 #if defined(__AVX512F__) && defined(__AVX512CD__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #if defined(__AVX512IFMA__) && defined(__AVX512VBMI__) && defined(__AVX512VBMI2__) && defined(__AVX512VNNI__) && defined(__AVX512BITALG__) && \
     defined(__AVX512VPOPCNTDQ__) && defined(__GFNI__)
-#define TENURE_ISA TENURE_ISA_JOIN(avx512_icelake, TENURE_ISA_ABOVE_ALL, , , , , , )
+#define TENURE_ISA TENURE_ISA_JOIN(icelake, TENURE_ISA_ABOVE_ALL, , , , , , )
 #else
 #define TENURE_ISA TENURE_ISA_JOIN(avx512, TENURE_ISA_ABOVE_AVX512, , , , , , )
 #endif

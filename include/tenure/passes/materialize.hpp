@@ -6,8 +6,9 @@
 // - indices that need a check and are not an argument;
 // - an operand of concat that cannot be computed in its part of the result;
 // - an operand of a control-flow operation that is not row-major.
-// Law: materialize keeps the meaning. Afterwards every reshape has a row-major operand and every output has its own memory. Every
+// Law: materialize keeps the meaning. Afterwards every reshape has an operand whose elements are adjacent, in order, and every output has its own memory. Every
 // operand of a concat is computed by a kernel or a product or is a concat, or it is a reshape of such a node, and it is an operand of no other concat.
+// Law: a check of an index that the numbers of a call decide stands before all other steps.
 #pragma once
 
 #include <tenure/passes/layout.hpp>
@@ -19,6 +20,19 @@ namespace TENURE_NAMESPACE::passes {
 constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {
   id = below_reshapes(g, id);
   return is_fused(g[id].op) || is_step(g[id].op) || is_result(g[id].op) || g[id].op == ir::opcode::concat || (g[id].op == ir::opcode::input && g[id].start == 0);
+}
+
+/// Whether the elements of a view are adjacent in memory, in order: the node below is row-major, and slices take neighbours along the first axis of more than one
+/// element. So the matrix of one layer, reshape(w[i]), is read in the place where it lies.
+constexpr bool is_one_piece(const ir::builder& g, ir::node_id id) {
+  for (; g[id].op == ir::opcode::reshape || g[id].op == ir::opcode::slice; id = g[id].in[0]) {
+    if (g[id].op == ir::opcode::reshape) continue;
+    const extents& s = g.shape_of(g[id].in[0]);
+    for (int a = 0; a < static_cast<int>(g[id].attr); ++a)
+      if (s[a] != 1) return false;
+    if (g[id].step != 1) return false;
+  }
+  return is_row_major(g, id);
 }
 
 /// Whether the sum of the offset of a slice and the offset of its operand is one product of a number and symbols. 2 * d1 + 3 is not.
@@ -42,7 +56,7 @@ class parts_of_concats {
     stays_whole_.resize(g.count, 0);
     is_sliced_.resize(g.count, 0);
     for (ir::node_id id = 0; id < g.count; ++id)
-      if (g.nodes[id].op == ir::opcode::reshape && !same_but_ones(g.shapes[g.nodes[id].shape], g.shape_of(g.nodes[id].in[0]))) stays_whole_[memory_of(id)] = 1;
+      if (g.nodes[id].op == ir::opcode::reshape && !same_but_ones(g.shapes[g.nodes[id].shape], g.shape_of(g.nodes[id].in[0]))) stays_whole_[below_slices(id)] = 1;
     for (ir::node_id id = 0; id < g.count; ++id)
       for (int k = 0; g.nodes[id].op == ir::opcode::tuple && k < g.nodes[id].arity; ++k) stays_whole_[memory_of(g.nodes[id].in[k])] = 1;
     for (ir::node_id id = 0; id < g.count; ++id)
@@ -85,6 +99,11 @@ class parts_of_concats {
     return true;
   }
   constexpr ir::node_id memory_of(ir::node_id id) const { return below_reshapes(g_, id); }
+  /// The node that a reshape of slices reads in place, if they are one piece of it.
+  constexpr ir::node_id below_slices(ir::node_id id) const {
+    while (g_[id].op == ir::opcode::reshape || g_[id].op == ir::opcode::slice) id = g_[id].in[0];
+    return id;
+  }
 
   ir::graph_view g_;
   ir::array<char> is_taken_, stays_whole_, is_sliced_;  // for each node; empty if the graph has no concat
@@ -97,6 +116,25 @@ constexpr ir::builder without_barriers(const ir::graph_view& g) {
   for (int i = 0; i < g.count; ++i) renamed[i] = g[i].op == ir::opcode::barrier ? renamed[g[i].in[0]] : out.emit(with_renamed_operands(g[i], renamed));
   finish(g, renamed, out);
   return out;
+}
+
+/// Marks the inputs, the indices that must be checked, if they are single numbers, and the single numbers from which they are computed. An index that an element of
+/// an array decides is not marked. A result that is written before the last check is copied, because a call that is refused writes none: a ring buffer would be
+/// copied for `position + 1`.
+constexpr ir::array<char> numbers_of_checks(const ir::graph_view& g, const ir::array<char>& is_bounded) {
+  ir::array<char> marks(g.count, 0), is_number(g.count, 0);
+  for (int i = 0; i < g.count; ++i) {
+    const ir::node& n = g.nodes[i];
+    bool number = g.shapes[n.shape].rank == 0 && (is_source(n.op) || n.op >= ir::opcode::pointwise);
+    for (int k = 0; k < n.arity; ++k) number = number && is_number[n.in[k]];
+    is_number[i] = number;
+  }
+  for (int i = g.count - 1; i >= 0; --i) {
+    if (is_number[i] && is_bounded[i]) marks[i] = 1;
+    if (g.nodes[i].op == ir::opcode::input) marks[i] = 1;
+    for (int k = 0; marks[i] && k < g.nodes[i].arity; ++k) marks[g.nodes[i].in[k]] = 1;
+  }
+  return marks;
 }
 
 constexpr ir::builder materialize(const ir::graph_view& g) {
@@ -121,9 +159,20 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
   ir::array<char> is_bounded(g.count, 0);
   for (int i = 0; i < g.bound_count; ++i)
     if (!g.bounds[i].is_checked) is_bounded[g.bounds[i].indices] = 1;
+  const auto check_if_bounded = [&](int i) {
+    if (!is_bounded[i] || (!g.is_body && root_of(renamed[i]).op == ir::opcode::input)) return;
+    if (rootless(renamed[i])) renamed[i] = copy(renamed[i]);
+    renamed[i] = out.emit({.op = ir::opcode::check, .type = g[i].type, .arity = 1, .shape = g[i].shape, .in = {renamed[i], none, none}});
+  };
+  const ir::array<char> is_first = numbers_of_checks(g, is_bounded);
+  for (int i = 0; i < g.count; ++i)
+    if (is_first[i]) renamed[i] = out.emit(with_renamed_operands(g[i], renamed));
+  for (int i = 0; i < g.count; ++i)  // afterwards, so that one kernel computes all of these numbers
+    if (is_first[i]) check_if_bounded(i);
   for (int i = 0; i < g.count; ++i) {
+    if (is_first[i]) continue;
     ir::node n = with_renamed_operands(g[i], renamed);
-    if (n.op == ir::opcode::reshape && !is_row_major(out, n.in[0]) && !same_but_ones(out.shape(n.shape), out.shape_of(n.in[0])))
+    if (n.op == ir::opcode::reshape && !is_one_piece(out, n.in[0]) && !same_but_ones(out.shape(n.shape), out.shape_of(n.in[0])))
       n.in[0] = copy(n.in[0]);
     if (n.op == ir::opcode::slice && adds_run_time_offsets && is_view(out[n.in[0]].op) && !offsets_add(views.of(n.in[0]), n)) n.in[0] = copy(n.in[0]);
     if (is_step(n.op))
@@ -137,10 +186,7 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
         if (!parts.take(i, g[i].in[k], out[below_reshapes(out, n.in[k])].op)) n.in[k] = copy_of_part(n.in[k]);
     renamed[i] = out.emit(n);
     if (adds_run_time_offsets && is_view(n.op)) views.enter(out.view(), renamed[i], is_view(out[n.in[0]].op) ? views.of(n.in[0]) : layout_of_root(out.view(), n.in[0]));
-    if (is_bounded[i] && (g.is_body || root_of(renamed[i]).op != ir::opcode::input)) {
-      if (rootless(renamed[i])) renamed[i] = copy(renamed[i]);
-      renamed[i] = out.emit({.op = ir::opcode::check, .type = n.type, .arity = 1, .shape = n.shape, .in = {renamed[i], none, none}});
-    }
+    check_if_bounded(i);
   }
   ir::array<char> taken(out.count() + g.output_count, 0);
   for (int i = 0; i < g.output_count; ++i) {

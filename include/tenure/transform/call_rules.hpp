@@ -43,9 +43,10 @@ constexpr bool is_argument() {
   static_assert(!is_struct, "tenure: call: an argument is a struct that is no model: pass a std::tuple of its members, or write it as chapter 5 does: template <class Kind> struct model { BOOST_HANA_DEFINE_STRUCT(model, (tn::param<Kind, float, tn::shape<3>>, w)); }");
   static_assert(expression<X> || tree<X>::is_tree || is_struct, "tenure: call: an argument is neither a tensor, a number, a tuple, an array nor a model: tn::from(v) is a tensor over a vector or an Eigen matrix, tn::from<tn::shape<3>>(p) over a pointer");
   static_assert(scalar<X> || tree<X>::has_elements, "tenure: call: a number within a tuple, an array or a model has a type that no tensor has: static_cast it");
+  static_assert(!has_plain_member<X>, "tenure: call: a member of a model is a plain number: declare it as tn::param<Kind, float, tn::shape<>>; a number that never changes is a static constexpr member, not listed in BOOST_HANA_DEFINE_STRUCT");
   constexpr bool is_captured = InTrace && tree<X>::in_memory;
   static_assert(!is_captured, "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");
-  return tree<X>::is_tree && !is_captured;
+  return tree<X>::is_tree && !has_plain_member<X> && !is_captured;
 }
 
 /// The graph to which a call within a trace belongs.

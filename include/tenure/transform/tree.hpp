@@ -376,6 +376,13 @@ constexpr bool are_leaves_writable() {
   else return !std::is_const_v<X>;
 }
 
+/// Whether X is a model with a member that is a number whatever its kind: a trace would have no place for it. (Numbers of a tuple become traced values.)
+template <class X>
+inline constexpr bool has_plain_member = [] {
+  if constexpr (is_tree_leaf<X> || !tree<X>::is_tree) return false;
+  else return tree<rebind_kind_t<X, tracing>>::has_numbers;
+}();
+
 // ---- building ------------------------------------------------------------------------------------------------------
 
 /// A tree of type To. Each leaf is the result of f(element_tag<Leaf>{}, leaves...), and f is called in the order of the leaves. `leaves`

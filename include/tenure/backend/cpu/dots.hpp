@@ -238,17 +238,27 @@ TENURE_INLINE void small_row_of_dots(const T* x, const T* b, T* y) {
   packet row[packets_of_row];
 #pragma GCC unroll 16
   for (index p = 0; p < packets_of_row; ++p) row[p] = load(x, p);
-  constexpr index whole = N / 4 * 4;
-  const auto four_columns = [&](const T* from, T* to) __attribute__((always_inline)) {
-    packet sum[4];
+  constexpr index whole = N / 4 * 4, shared = lanes == 16 && many_registers && packets_of_row <= 4 ? N / 16 * 16 : 0;
+  const auto sums_of_four = [&](const T* from, packet (&sum)[4]) __attribute__((always_inline)) {
 #pragma GCC unroll 16
     for (index p = 0; p < packets_of_row; ++p)
 #pragma GCC unroll 4
       for (index j = 0; j < 4; ++j) sum[j] = p == 0 ? packets::pmul(load(from + j * BCol, p), row[p]) : packets::pmadd(load(from + j * BCol, p), row[p], sum[j]);
+  };
+  const auto four_columns = [&](const T* from, T* to) __attribute__((always_inline)) {
+    packet sum[4];
+    sums_of_four(from, sum);
     store_sums_of_lanes<T, lanes>(sum, to);
   };
 #pragma GCC unroll 1
-  for (index j = 0; j < whole; j += 4) four_columns(b + j * BCol, y + j);
+  for (index j = 0; j < shared; j += 16) {  // four times four columns, as four rows
+    packet sum[4][4];
+#pragma GCC unroll 4
+    for (index r = 0; r < 4; ++r) sums_of_four(b + (j + 4 * r) * BCol, sum[r]);
+    store_sums_of_rows<T, lanes, 4>(sum, {y + j, y + j + 4, y + j + 8, y + j + 12});
+  }
+#pragma GCC unroll 1
+  for (index j = shared; j < whole; j += 4) four_columns(b + j * BCol, y + j);
   if constexpr (N >= 4 && N > whole) four_columns(b + (N - 4) * BCol, y + (N - 4));  // some columns twice, with the same value
 }
 

@@ -98,7 +98,7 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
 
 // ---- a straight line of steps ----
 
-/// The work of the steps of a static program, in elements times instructions, or in multiplications for a product. Loops and branches do not count.
+/// The work of the steps of a static program, in elements times instructions. A product has an instruction for so many multiplications. Loops and branches do not count.
 template <class Program>
 constexpr std::int64_t work_of_steps() {
   std::int64_t work = 0;
@@ -111,7 +111,9 @@ constexpr std::int64_t work_of_steps() {
   for (int i = 0; i < Program::step_count; ++i)
     if (const bound_step& s = Program::tables.steps[i]; s.is_operation()) {
       const opaque_operation& o = static_steps<Program>.operation(i).operation;
-      work += elements_of(o.out) * (s.op == ir::opcode::matmul ? o.in[0].extent[o.in[0].rank - 1] : 1);
+      const bool changes_a_block = s.op == ir::opcode::update;  // a ring buffer of any length costs the row that is written
+      const std::int64_t elements = elements_of(changes_a_block ? o.in[0] : o.out);
+      work += s.op == ir::opcode::matmul ? elements * o.in[0].extent[o.in[0].rank - 1] / costs::multiplications_of_work : elements;
     }
   return work;
 }
@@ -119,8 +121,12 @@ constexpr std::int64_t work_of_steps() {
 /// Whether the steps of a program are expanded in a straight line: the program is static, and small.
 template <class Program>
 constexpr bool expands() {
-  if constexpr (Program::is_static && !has_epilogues<Program>) return work_of_steps<Program>() <= costs::expanded_work;
-  else return false;
+  if constexpr (Program::is_static && !has_epilogues<Program>) {
+    const bool has_short_steps = Program::step_count <= costs::longest_line && work_of_steps<Program>() <= costs::expanded_work_of_step * Program::step_count;
+    return has_short_steps || work_of_steps<Program>() <= costs::expanded_work;
+  } else {
+    return false;
+  }
 }
 
 /// Whether a program is a branch of a cond. A result of a branch may share memory with any capture, and one of a call with any argument; a result of a loop body

@@ -47,12 +47,16 @@ TENURE_INLINE void copy_row(const T* from, T* to, std::int64_t length) {
   };
   if (bytes > costs::copied_in_registers) return void(std::memcpy(to, from, bytes));
   if constexpr (has_packets<T>) {  // g++ copies 32 bytes by two registers in memcpy
-    constexpr index lanes = widest<T>(32 / sizeof(T), 32 / sizeof(T));
-    using packet = packet_of<T, lanes>;
-    if (length >= lanes) {
-      for (index i = 0; i + lanes <= length; i += lanes) packets::pstoreu(to + i, packets::ploadu<packet>(from + i));
-      return packets::pstoreu(to + length - lanes, packets::ploadu<packet>(from + length - lanes));
-    }
+    const auto in_packets = [=]<index Lanes>(std::integral_constant<index, Lanes>) {
+      using packet = packet_of<T, Lanes>;
+      index i = 0;
+      for (; i + Lanes <= length; i += Lanes) packets::pstoreu(to + i, packets::ploadu<packet>(from + i));
+      if (i < length) packets::pstoreu(to + length - Lanes, packets::ploadu<packet>(from + length - Lanes));
+    };
+    constexpr index lanes = widest<T>(32 / sizeof(T), 32 / sizeof(T)), most = max_lanes<T>;
+    // By the widest packets, as a kernel reads them: a load that spans two stores waits until both are in the cache, and all before them.
+    if (most > lanes && length >= most) return in_packets(std::integral_constant<index, most>{});
+    if (length >= lanes) return in_packets(std::integral_constant<index, lanes>{});
   }
   if (bytes >= 32) in_pieces(std::integral_constant<std::size_t, 32>{});
   else if (bytes >= 8) in_pieces(std::integral_constant<std::size_t, 8>{});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Cells of audio models, one sample in a call, float32: GRU and LSTM with one input and so many states. Weights and gates stand as in PyTorch, (gates, in), or
 // the weights are transposed. By hand it is Eigen with fixed sizes.
-#include "small.hpp"
+#include <small/small.hpp>
 
 namespace {
 
@@ -108,7 +108,8 @@ void rows(const std::string& name) {
 }
 
 const bool registered = [] {
-  rows<32, 3>("gru_cell"), rows<20, 4>("lstm_cell"), rows<40, 4>("lstm_cell");
+  rows<8, 3>("gru_cell"), rows<16, 3>("gru_cell"), rows<32, 3>("gru_cell"), rows<64, 3>("gru_cell");
+  rows<8, 4>("lstm_cell"), rows<16, 4>("lstm_cell"), rows<20, 4>("lstm_cell"), rows<32, 4>("lstm_cell"), rows<40, 4>("lstm_cell"), rows<64, 4>("lstm_cell");
   return true;
 }();
 
