@@ -279,6 +279,10 @@ using tenure::uniform_like;
 // ---- Products and equations ---------------------------------------------------------------------
 using tenure::attention;
 using tenure::causal;
+using tenure::causal_from;
+using tenure::causal_rows;
+using tenure::first_rows;
+using tenure::first_rows_of;
 using tenure::conv;
 using tenure::conv1d;
 using tenure::conv2d;

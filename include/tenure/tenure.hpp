@@ -104,6 +104,7 @@
 #include <tenure/transform/checkpoint.hpp>
 #include <tenure/transform/compile.hpp>
 #include <tenure/transform/custom.hpp>
+#include <tenure/transform/attention_rows.hpp>
 #include <tenure/transform/dynamic_slice.hpp>
 #include <tenure/transform/extern.hpp>
 #include <tenure/transform/gradient.hpp>

@@ -129,6 +129,8 @@ inline constexpr std::int64_t threads_of_vector = 4;
 inline constexpr std::int64_t attention_rows[] = {16, 32}, attention_many_queries = 256;
 /// The least columns of a block of scores. Not a power of two, because then all rows of a block would compete for the same sets of the cache.
 inline constexpr std::int64_t attention_columns = 120;
+/// The most rows of q whose scores are dot products with k where it is. For one row, as when a text is written, packing k would take longer than the products.
+inline constexpr std::int64_t few_queries = 4;
 
 // ---- convolution: convolution.hpp ----
 
