@@ -270,6 +270,8 @@ using tenure::cauchy_like;
 using tenure::dropout;
 using tenure::exponential;
 using tenure::exponential_like;
+using tenure::keep_top_k;
+using tenure::keep_top_p;
 using tenure::laplace;
 using tenure::laplace_like;
 using tenure::log_normal;

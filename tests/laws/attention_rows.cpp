@@ -40,7 +40,8 @@ TEMPLATE_TEST_CASE("attention over the first n rows is attention over their slic
   constexpr std::int64_t capacity = 300;
   const auto first = tn::compile(over_first);
   const auto whole = tn::compile(attends);
-  const auto k = filled<T>(shape<2, capacity, 6>{}, 2), v = filled<T>(shape<2, capacity, 5>{}, 3);
+  const auto k = filled<T>(shape<2, capacity, 6>{}, 2);
+  const auto v = filled<T>(shape<2, capacity, 5>{}, 3);
   const auto look = [&](const auto& q) {
     for (const std::int64_t n : {0, 1, 2, 7, 16, 17, 119, 120, 121, 240, 299, 300}) {
       INFO(n << " rows");
