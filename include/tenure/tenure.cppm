@@ -398,6 +398,8 @@ using tenure::stop_gradient;
 
 // ---- Compiled functions -------------------------------------------------------------------------
 using tenure::compile;
+using tenure::has_aux;
+using tenure::has_aux_t;
 using tenure::value_and_grad;
 using tenure::grad;
 using tenure::vjp;
