@@ -80,3 +80,53 @@ TEST_CASE("a cache in a scan over layers grows in place") {
   for (const int i : {-1, static_cast<int>(capacity)}) CHECK_THROWS_AS(compiled.into(y, keys, values)(x, w, keys, values, i), tn::index_error);
   CHECK(same_bits(keys, other_keys));
 }
+
+namespace {
+
+template <int Case>
+constexpr auto over_rows = [](auto start, auto xs) {
+  const auto f = [](auto c, auto x) {
+    if constexpr (Case == 0) return std::tuple{c + x, tanh(x) + c};             // one kernel, also in lanes
+    else if constexpr (Case == 1) return std::tuple{c * 0.5f, tn::flip(x) + c};  // reads an element after another was written
+    else return std::tuple{c + tn::sum(x), x / (1.0f + tn::sum(x * x))};
+  };
+  if constexpr (Case == 4) {
+    const auto [last, ys] = tn::scan([](auto c, auto x) { return std::tuple{c + x, x * 2.0f}; }, start, xs);
+    return std::tuple{last + xs[0], ys};  // xs is read after the loop
+  } else if constexpr (Case == 5) {
+    return tn::scan([=](auto c, auto x) { return std::tuple{c + x, x + xs[0]}; }, start, xs);  // an iteration reads the row of another
+  } else if constexpr (Case == 6) {
+    return tn::scan([](auto c, auto x) { return std::tuple{c + x, c * x}; }, start, xs, {.reverse = true});
+  } else {
+    return tn::scan(f, start, xs);
+  }
+};
+
+using rows = tn::tensor<float, tn::shape<9, 64>>;
+using one = tn::tensor<float, tn::shape<64>>;
+
+/// The bytes that a call copies whose result is written over xs. Its bits are those of a call with other targets.
+template <int Case>
+std::int64_t copied_by() {
+  INFO("case " << Case);
+  rows x = numbers<rows>(3);
+  one start = numbers<one>(4), last;
+  constexpr auto f = tn::compile(over_rows<Case>);
+  const auto [wanted_last, wanted] = f(start, x);
+  const std::int64_t bytes = f.into(last, x).copied_bytes(start, x);
+  f.into(last, x)(start, x);
+  CHECK(same_bits(x, wanted));
+  CHECK(same_bits(last, wanted_last));
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a scan writes its result over xs, unless something is read later") {
+  CHECK(copied_by<0>() == 0);
+  CHECK(copied_by<1>() > 0);
+  CHECK(copied_by<2>() == 0);
+  CHECK(copied_by<4>() > 0);
+  CHECK(copied_by<5>() > 0);
+  CHECK(copied_by<6>() == 0);
+}
