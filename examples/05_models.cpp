@@ -113,6 +113,16 @@ int main() {
   }
   std::printf("loss %.4f\n", static_cast<double>(last));
 
+  // Results beside the loss: the function returns both, and the gradients are those of the loss.
+  constexpr auto with_predictions = [](auto m, auto at, auto target) {
+    const auto found = m(at);
+    return std::tuple{mse(found, target), found};
+  };
+  const auto [both, of_both] = tn::value_and_grad(with_predictions, tn::has_aux)(model, x, y);
+  auto watched = tn::train_step(with_predictions, tn::optim::adam{.learning_rate = 1e-3f}, tn::has_aux);
+  const auto [before, predicted] = watched(model, state, x, y);
+  right &= std::get<0>(both).item() == before.item() && predicted.size() == y.size();
+
   // Products in bfloat16, forward and backward, which sum in float32. The parameters and the state of the rule stay float32.
   auto narrow = tn::train_step(tn::autocast<tn::bfloat16>(loss), tn::optim::adam{.learning_rate = 1e-3f});
   for (int i = 0; i < 100; ++i) last = narrow(model, state, x, y).item();

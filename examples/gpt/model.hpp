@@ -19,12 +19,6 @@ struct small_normal {
   static auto make(S shape, tn::engine& random) { return tn::normal<T>(shape, random, 0.0, 0.02); }
 };
 
-// The one row of q sees the rows 0 ... last of k and v.
-constexpr auto attention_until = [](auto last, auto q, auto k, auto v) {
-  const auto scores = matmul(q, transpose(k)) / tn::sqrt(static_cast<float>(width / heads));
-  return matmul(softmax(where(tn::index_along<-1>(scores) <= last, scores, -1e30f)), v);
-};
-
 template <class Kind>
 struct block {
   template <auto... N>
@@ -72,22 +66,6 @@ struct gpt {
     const auto x = tn::reshape<-1, width>(tn::gather<0>(wte, text) + wpe);
     const auto [last, none] = tn::scan(iteration, x, std::tuple{all, tn::split_key<layers>(key)});
     return logits(last);
-  }
-
-  // The logits after one character, whose position in the text is known at run time. keys and values [layer, head, position, number] hold those
-  // of the characters before it, and in the result also its own.
-  constexpr auto next(const auto& keys, const auto& values, const auto& character, const auto& position) const {
-    const auto iteration = [=](auto x, auto each) {
-      const auto [layer, old_keys, old_values] = each;
-      const auto [q, k, v] = layer.template project<1>(x);
-      const auto at = std::tuple{0, position, 0};
-      const auto all_keys = tn::dynamic_update(old_keys, k[0], at), all_values = tn::dynamic_update(old_values, v[0], at);
-      const auto y = x + layer.mixed(attention_until(position, q, all_keys, all_values));
-      return std::tuple{y + layer.perceptron(y), std::tuple{all_keys, all_values}};
-    };
-    const auto x = tn::unsqueeze<0>(wte[character] + wpe[position]);
-    const auto [last, caches] = tn::scan(iteration, x, std::tuple{all, keys, values});
-    return std::tuple{logits(last)[0], std::get<0>(caches), std::get<1>(caches)};
   }
 
   constexpr auto logits(const auto& x) const { return matmul(layer_norm(x, g, c), transpose(wte)); }

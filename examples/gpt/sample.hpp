@@ -5,8 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "model.hpp"
+#include "writer.hpp"
 
-// `start` and `count` more characters. A low temperature prefers likely characters. Appends the logits after each character of the first
-// context to `logits`.
-std::string continued(const model_type& model, std::string start, int count, float temperature, tn::engine& random, std::vector<float>& logits);
+// How characters are drawn: from the likely ones, which have this part of all probability. At temperature 0 it is the likeliest one.
+struct drawing {
+  float temperature = 0.7f, part = 0.95f;
+  std::uint64_t seed = 1;
+};
+
+// `start` and `count` more characters. Appends the logits after each character of the first context to `logits`.
+template <int Bytes>
+std::string continued(const writer<tn::values, Bytes>& model, std::string start, int count, const drawing& how, std::vector<float>& logits);
+
+// The likeliest characters up to the end of the context, without a cache: the whole text goes through the model for each of them.
+template <int Bytes>
+std::string continued_slowly(const writer<tn::values, Bytes>& model, std::string start);

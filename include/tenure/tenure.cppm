@@ -270,6 +270,8 @@ using tenure::cauchy_like;
 using tenure::dropout;
 using tenure::exponential;
 using tenure::exponential_like;
+using tenure::keep_top_k;
+using tenure::keep_top_p;
 using tenure::laplace;
 using tenure::laplace_like;
 using tenure::log_normal;
@@ -279,6 +281,10 @@ using tenure::uniform_like;
 // ---- Products and equations ---------------------------------------------------------------------
 using tenure::attention;
 using tenure::causal;
+using tenure::causal_from;
+using tenure::causal_rows;
+using tenure::first_rows;
+using tenure::first_rows_of;
 using tenure::conv;
 using tenure::conv1d;
 using tenure::conv2d;
@@ -392,6 +398,8 @@ using tenure::stop_gradient;
 
 // ---- Compiled functions -------------------------------------------------------------------------
 using tenure::compile;
+using tenure::has_aux;
+using tenure::has_aux_t;
 using tenure::value_and_grad;
 using tenure::grad;
 using tenure::vjp;

@@ -100,6 +100,7 @@
 #include <tenure/transform/control_flow.hpp>
 
 #include <tenure/transform/as_numbers.hpp>
+#include <tenure/transform/attention_rows.hpp>
 #include <tenure/transform/autocast.hpp>
 #include <tenure/transform/checkpoint.hpp>
 #include <tenure/transform/compile.hpp>
@@ -113,6 +114,7 @@
 #include <tenure/transform/linear_solve.hpp>
 #include <tenure/transform/model.hpp>
 #include <tenure/transform/root.hpp>
+#include <tenure/transform/sampling.hpp>
 #include <tenure/transform/tree_map.hpp>
 #include <tenure/transform/vmap.hpp>
 

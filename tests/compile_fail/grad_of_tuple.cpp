@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: grad: the function must return one value, its loss
+// expect: tenure: grad: the function must return one value, its loss: for std::tuple{loss, aux} write value_and_grad\(f, tn::has_aux\)
 // lines: 17
 #include <tenure/tenure.hpp>
 #include <tuple>

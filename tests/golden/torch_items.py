@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""Writes data_parts.hpp, data_reduced_loss.hpp, data_order.hpp, data_images.hpp and data_channels.hpp, items that are not in the golden file, with the numbers of PyTorch: python3 torch_items.py.
+"""Writes data_parts.hpp, data_reduced_loss.hpp, data_order.hpp, data_images.hpp, data_channels.hpp and data_attention_rows.hpp, items that are not in the golden file, with the numbers of PyTorch: python3 torch_items.py.
 
 An item is an id, the expression in PyTorch, the shapes of its arguments x, y, ..., and constants. Values, gradients and Hessian-vector
 products are computed in float64, all from one seed.
@@ -87,6 +87,16 @@ CHANNELS = [
     ("t_conv3d_groups", "F.conv3d(x, y, padding=1, groups=2)", [(1, 4, 2, 3, 3), (4, 2, 2, 3, 2)]),
 ]
 
+MASK = torch.tensor([[1, 0, 1, 0, 1, 1, 0], [0, 0, 0, 0, 0, 0, 0], [0, 1, 1, 1, 1, 0, 1]])  # the second row sees nothing
+ATTENDED = "F.scaled_dot_product_attention(x, y, z, attn_mask=torch.ones(3, 7, dtype=torch.bool)"
+ATTENTION_ROWS = [
+    ("t_attention_first", "F.scaled_dot_product_attention(x, y[:, :4], z[:, :4])", [(2, 3, 4), (2, 7, 4), (2, 7, 5)]),
+    ("t_attention_from", ATTENDED + ".tril(2))", [(2, 3, 4), (2, 7, 4), (2, 7, 5)]),
+    ("t_attention_window", ATTENDED + ".tril(3).triu(2))", [(2, 3, 4), (2, 7, 4), (2, 7, 5)]),
+    ("t_attention_mask", "F.scaled_dot_product_attention(x, y, z, attn_mask=MASK.bool())", [(2, 3, 4), (2, 7, 4), (2, 7, 5)], {"MASK": MASK}),
+    ("t_attention_bias", "F.scaled_dot_product_attention(x, y, z, attn_mask=w)", [(2, 3, 4), (2, 7, 4), (2, 7, 5), (3, 7)]),
+]
+
 
 def data(x):
     return {"shape": list(x.shape), "data": x.detach().flatten().tolist(), **({"dtype": "int64"} if x.dtype == torch.int64 else {})}
@@ -94,7 +104,7 @@ def data(x):
 
 def item(name, py, shapes, constants={}):
     xs = [torch.randn(s, dtype=torch.float64).requires_grad_() for s in shapes]
-    names = ["x", "y", "z"][: len(xs)]
+    names = ["x", "y", "z", "w"][: len(xs)]
     y = eval(py, {"torch": torch, "F": F, **constants, **dict(zip(names, xs))})
     cotangent, v = torch.randn_like(y), [torch.randn_like(x) for x in xs]
     gradients = torch.autograd.grad(y, xs, cotangent, create_graph=True)
@@ -106,6 +116,6 @@ def item(name, py, shapes, constants={}):
             "cotangent": data(cotangent), "grads": by_name(gradients), "hvp": {"v": by_name(v), "hv": by_name(products)}}
 
 
-for group, items in {"parts": PARTS, "reduced_loss": LOSSES, "order": ORDER, "images": IMAGES, "channels": CHANNELS}.items():
+for group, items in {"parts": PARTS, "reduced_loss": LOSSES, "order": ORDER, "images": IMAGES, "channels": CHANNELS, "attention_rows": ATTENTION_ROWS}.items():
     text = header(group, [item(*i) for i in items])
     (HERE / f"data_{group}.hpp").write_text(text.replace("generate.py: golden values of PyTorch", f"torch_items.py: values of PyTorch {torch.__version__.split('+')[0]}"))

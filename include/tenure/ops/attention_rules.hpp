@@ -32,7 +32,9 @@ constexpr value transposed_or_none(value x) { return x.id == ir::none ? x : tran
 /// q, k, v and the quantities of a row: the matrices of the formulas in opaque/attention.hpp.
 struct attention_terms {
   value q, k, v, g, delta;
-  bool causal;
+  bool causal = false;
+  value ends = {};  // of attention_until
+  std::int64_t width_seen = 0;
 
   /// x / sqrt(d), where d is the length of the rows of q.
   constexpr value scaled(value x) const { return x.id == ir::none ? x : x * broadcast_along(pointwise_value<rsqrt>(width(x)), x.node().shape, 0); }
@@ -43,14 +45,9 @@ struct attention_terms {
     const value products = matrix_product(q, transposed(k));
     const std::int16_t shape = products.node().shape;
     value s = scaled(products);
-    if (causal) {
-      const int last = s.shape().rank - 1;
-      const auto is_exact = [](std::int64_t extent) { return is_static(extent) && extent <= exact_positions<float>; };  // then the mask fuses
-      const dtype type = is_exact(s.shape()[last]) && is_exact(s.shape()[last - 1]) ? s.type() : dtype::int64;
-      const value at = counting(*s.graph, type, shape, last), row = counting(*s.graph, type, shape, last - 1);
-      s = pointwise_value<where>(pointwise_value<less_equal>(at, row), s, s.like(-std::numeric_limits<double>::infinity()));
-    }
-    const value e = pointwise_value<exp>(s - broadcast_to(stopped(reduced_rows(s, ir::reduction::max_of_numbers)), shape)), total = sums_of_rows(e);
+    if (const value mask = seen(s); mask.id != ir::none) s = pointwise_value<where>(mask, s, s.like(-std::numeric_limits<double>::infinity()));
+    const value largest = instead_of_none(reduced_rows(s, ir::reduction::max_of_numbers), 0);
+    const value e = pointwise_value<exp>(s - broadcast_to(stopped(largest), shape)), total = instead_of_none(sums_of_rows(e), 1);
     return e * broadcast_to(total.like(1) / total, shape);
   }
   /// g v^T - delta.
@@ -60,21 +57,56 @@ struct attention_terms {
   }
 
  private:
+  /// Whether a row sees a column, for all elements of s, or none if all rows see all columns.
+  constexpr value seen(value s) const {
+    if (!causal && ends.id == ir::none) return {};
+    const std::int16_t shape = s.node().shape;
+    const int last = s.shape().rank - 1;
+    const auto is_exact = [](std::int64_t extent) { return is_static(extent) && extent <= exact_positions<float>; };  // then the mask fuses
+    if (causal) {
+      const dtype type = is_exact(s.shape()[last]) && is_exact(s.shape()[last - 1]) ? s.type() : dtype::int64;
+      return pointwise_value<less_equal>(counting(*s.graph, type, shape, last), counting(*s.graph, type, shape, last - 1));
+    }
+    const value at = counting(*s.graph, dtype::int64, shape, last), end = broadcast_to(ends_as_column(), shape);
+    const value before = pointwise_value<less>(at, end);
+    if (width_seen == 0) return before;
+    return pointwise_value<logical_and>(before, pointwise_value<greater_equal>(at, end - static_cast<double>(width_seen)));
+  }
+  constexpr value ends_as_column() const {
+    extents column = ends.shape();
+    column.push_back(1);
+    return reshape_to(ends, column);
+  }
+  /// x, one number for each row, with another number for rows that see nothing.
+  constexpr value instead_of_none(value x, double number) const {
+    if (ends.id == ir::none) return x;
+    const value end = ends_as_column();
+    return pointwise_value<where>(pointwise_value<less>(end, end.like(1)), x.like(number), x);
+  }
   constexpr value width(value x) const { return number_of_extent(*x.graph, x.type(), last_extent(k)); }
 };
 
+/// The same terms with the mask of a node.
+template <class Record>
+constexpr attention_terms masked_as(value y, attention_terms at) {
+  if constexpr (Record::arity == 3) at.causal = Record::options_of(y).causal;
+  else at.ends = operand_of(y, 3), at.width_seen = Record::options_of(y).width;
+  return at;
+}
+template <class Record>
 constexpr attention_terms terms_of_gradient(value y) {
   const value rows = operand_of(y, 0), k = operand_of(y, 1), v = operand_of(y, 2);
   const std::int64_t d = last_extent(k), e = last_extent(v);
-  return {columns(rows, 0, d), k, v, columns(rows, d, e), columns(rows, d + e + 2, 1), nodes::attention_gradient::options_of(y).causal};
+  return masked_as<Record>(y, {columns(rows, 0, d), k, v, columns(rows, d, e), columns(rows, d + e + 2, 1)});
 }
 
 }  // namespace detail
 
 /// The cotangents come from one operation, attention_gradient. g has the cotangents of P v, `most` and `rest`.
+template <class Record>
 constexpr value attention_pull(value y, int i, const value* g) {
   using detail::beside;
-  using node = nodes::attention;
+  using node = Record;
   const value q = operand_of(y, 0), k = operand_of(y, 1), v = operand_of(y, 2), result = node::result_of(y, 0);
   const auto column = [](value x) {
     extents to = x.shape();
@@ -82,21 +114,23 @@ constexpr value attention_pull(value y, int i, const value* g) {
     return reshape_to(x, to);
   };
   const value of_result = g[0].id == ir::none ? result.like(0) : g[0];
-  const detail::attention_terms at{q, k, v, of_result, {}, node::options_of(y).causal};
+  const detail::attention_terms at{q, k, v, of_result, {}};
   value delta = detail::sums_of_rows(of_result * result);
   if (g[2].id != ir::none) delta = delta - at.unscaled(column(g[2]));
   const value statistics = beside(column(node::result_of(y, 1)), column(node::result_of(y, 2)));
   const value rows = beside(beside(q, of_result), beside(statistics, delta));
-  const value first = nodes::attention_gradient::of({at.causal}, rows, k, v);
-  return nodes::attention_gradient::result_of(first, i);
+  using gradient = typename node::gradient;
+  if constexpr (node::arity == 3) return gradient::result_of(gradient::of(node::options_of(y), rows, k, v), i);
+  else return gradient::result_of(gradient::of(node::options_of(y), rows, k, v, operand_of(y, 3)), i);
 }
 
 /// S' is the tangent of q k^T. rest' = the row sums of P S', most' = 0, P' = P (S' - rest') s, and the tangent of the result is P' v + P v'.
+template <class Record>
 constexpr value attention_push(value y, const value* tangents) {
   using namespace detail;
   const value q = operand_of(y, 0), k = operand_of(y, 1), v = operand_of(y, 2);
-  const int number = nodes::attention::number_of(y);
-  const attention_terms at{q, k, v, {}, {}, nodes::attention::options_of(y).causal};
+  const int number = Record::number_of(y);
+  const attention_terms at = masked_as<Record>(y, {q, k, v, {}, {}});
   const value p = at.weights();
   const value scores = plus(product_or_none(tangents[0], transposed(k)), product_or_none(q, transposed_or_none(tangents[1])));
   const value by_v = product_or_none(p, tangents[2]);
@@ -109,9 +143,10 @@ constexpr value attention_push(value y, const value* tangents) {
 
 /// The cotangents for the formulas in opaque/attention.hpp. a, b and c are the cotangents of dq, dk and dv. P depends on the sum of `most` and
 /// `rest`, so both get the same cotangent; attention_pull() then passes on only the cotangent of `rest`.
+template <class Record>
 constexpr value attention_gradient_pull(value y, int i, const value* g) {
   using namespace detail;
-  const attention_terms at = terms_of_gradient(y);
+  const attention_terms at = terms_of_gradient<Record>(y);
   const value a = g[0], b = g[1], c = g[2];
   const value p = at.weights(), slopes = at.slopes();
   const value of_scaled = plus(product_or_none(a, transposed(at.k)), product_or_none(at.q, transposed_or_none(b)));
@@ -126,10 +161,11 @@ constexpr value attention_gradient_pull(value y, int i, const value* g) {
   return beside(beside(of_q, of_g), beside(beside(of_rest, of_rest), -sums_of_rows(of_slopes)));
 }
 
+template <class Record>
 constexpr value attention_gradient_push(value y, const value* tangents) {
   using namespace detail;
-  const attention_terms at = terms_of_gradient(y);
-  const int number = nodes::attention_gradient::number_of(y);
+  const attention_terms at = terms_of_gradient<Record>(y);
+  const int number = Record::number_of(y);
   const std::int64_t d = last_extent(at.k), e = last_extent(at.v);
   const bool of_rows = tangents[0].id != ir::none;
   const value tq = of_rows ? columns(tangents[0], 0, d) : value(), tg = of_rows ? columns(tangents[0], d, e) : value();

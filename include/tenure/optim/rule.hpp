@@ -214,6 +214,28 @@ void apply_update(const Rule& rule, Model& model, const Gradients& gradients, St
 template <class Loss>
 struct loss_and_gradients : value_and_grad_of<Loss, 0> {};
 
+/// The type of a loss that returns std::tuple{loss, aux}, for a step that returns both. The trainer makes no object of it.
+template <class Loss>
+struct auxiliary {};
+template <class Loss>
+struct loss_and_gradients<auxiliary<Loss>> : value_and_grad_with_aux<Loss, 0> {};
+template <class Loss>
+inline constexpr bool has_aux_results = false;
+template <class Loss>
+inline constexpr bool has_aux_results<auxiliary<Loss>> = true;
+
+/// Memory for results, whose extents are known before their values.
+template <class Results>
+Results memory_of() {
+  auto make = []<class L>(element_tag<L>) {
+    constexpr bool is_static = shape_of_t<L>::is_static;
+    static_assert(is_static, "tenure: train_step: with has_aux the results beside the loss have static extents: otherwise call value_and_grad(loss, has_aux) and rule.update");
+    if constexpr (is_static) return L(uninitialized);
+    else return L();
+  };
+  return build_tree<Results>(make);
+}
+
 /// Loss, gradient and update in one graph: (model, moments, hyperparameters as an array, data...) -> {loss, model, moments}.
 template <class Loss, class Rule>
 struct train_step_of {
@@ -279,7 +301,7 @@ class trainer {
   template <class Runner, class Model, class State, class... Data>
   auto through(Runner& runner, Model& model, State& state, const Data&... data) const {
     if constexpr (is_possible<Model, State>()) {
-      loss_of<Model, State, Data...> loss(uninitialized);
+      auto loss = optim::detail::memory_of<loss_of<Model, State, Data...>>();
       step_into(loss, runner, model, state, data...);
       return loss;
     } else {
@@ -310,7 +332,7 @@ class trainer {
   template <class Model, class State, class... Data>
   auto run(Model& model, State& state, const Data&... data) const {
     using device = detail::device_of_tree<Model>;
-    if constexpr (detail::recorded_step<device>::exists) {
+    if constexpr (detail::recorded_step<device>::exists && !optim::detail::has_aux_results<Loss>) {
       // Each step writes its loss to the same address, so that the recording stays valid.
       using loss_type = loss_of<Model, State, Data...>;
       const detail::storage_handle memory = state.recorded.memory_of_loss();
@@ -335,6 +357,14 @@ auto train_step(Loss, Rule rule, Execution on = {}) {
   static_assert(is_rule, "tenure: train_step: the second argument is not a rule of single steps, as tn::optim::adam{}; L-BFGS is minimize(f, lbfgs{})(model, data...)");
   if constexpr (is_rule) return trainer<Loss, Rule, Execution>(rule, on);
   else return after_error();
+}
+/// The same for a loss that returns std::tuple{loss, aux}, and so does the step: aux is any tree of values with static extents, such as predictions, or the new
+/// moments of a batch norm. They are those before the update.
+template <class Loss, class Rule, class Execution = inherited>
+auto train_step(Loss, Rule rule, has_aux_t, Execution on = {}) {
+  // A loss that captures something gets the message of the trainer.
+  using with_aux = std::conditional_t<std::is_empty_v<Loss>, optim::detail::auxiliary<Loss>, Loss>;
+  return trainer<with_aux, Rule, Execution>(rule, on);
 }
 
 }  // namespace tenure

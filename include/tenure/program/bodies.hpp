@@ -14,6 +14,18 @@ struct whole_program<program<body_source<Program, Body>>> { using type = Program
 template <class Program, int Body>
 using body_program = program<body_source<typename whole_program<Program>::type, Body>>;
 
+/// The bytes of the arguments of a call with static extents. Of a body they are those of the whole call. Run-time extents do not count.
+template <class Program>
+inline constexpr std::int64_t argument_bytes = [] {
+  constexpr auto& g = whole_program<Program>::type::value;
+  std::int64_t bytes = 0;
+  for (int i = 0; i < g.count; ++i) {
+    const ir::node& n = g.nodes[i];
+    if (n.op == ir::opcode::input && all_static(g.shapes[n.shape])) bytes += count(g.shapes[n.shape]) * size_of(n.type);
+  }
+  return bytes;
+}();
+
 /// Control-flow operation C of a program, and the programs of its bodies.
 template <class Program, int C>
 struct control_flow_at {

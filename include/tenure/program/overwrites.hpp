@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Which results of a program can be computed over its arguments. passes/overwrite.hpp decides this for steps, this header for loops and branches,
-// whose bodies are programs. A loop may write a carry over the carry that it reads, so a result may have the memory of an operand of the loop.
+// whose bodies are programs. A loop may write a carry over the carry that it reads, and a row of a result of a scan over the row of xs that it reads, so a
+// result may have the memory of an operand of the loop.
 #pragma once
 
 #include <type_traits>
@@ -29,7 +30,8 @@ inline constexpr auto& overwrites = overwrites_of<Body, Body::value.input_count>
 
 /// Whether a step of a program is a control-flow operation that may write a result over an operand. A cond may if it reads the buffer only as captures,
 /// and each branch with such a capture may write the result over it. A loop may if it reads the buffer only as one carry, and its body may write this
-/// carry in place.
+/// carry in place. A scan also may
+/// if it reads the buffer only as xs, and its body may write the row of the result over the row that it reads: no iteration reads the row of another.
 template <class Program>
 struct overwrites_in_control_flow {
   constexpr bool operator()(const passes::plan_view& p, const passes::step& s, int argument, int result) const {
@@ -73,12 +75,25 @@ struct overwrites_in_control_flow {
     using record = control_flow_at<Program, C>;
     constexpr ir::control_flow loop = record::value;
     using body = typename record::template body<loop.number_of_results_body()>;
-    int at = -1;
-    for (int i = 0; i < loop.carries; ++i)
-      if (a[loop.operands() + i].buffer == result) at = i;
-    bool may = at >= 0 && a[at].buffer == argument && passes::same_elements(a[at], a[loop.operands() + at]) && overwrites<body>.may(at, at);
-    for (int k = 0; may && k < loop.operands(); ++k) may = k == at || a[k].buffer != argument;
+    constexpr int results = body::value.output_count, scanned = loop.what == ir::control_flow::kind::scan ? loop.scanned : 0;
+    const auto find = [&](int first, int last, int buffer) {
+      for (int i = first; i < last; ++i)
+        if (a[i].buffer == buffer) return i;
+      return -1;
+    };
+    const int at = find(loop.operands(), loop.operands() + (scanned > 0 ? results : loop.carries), result) - loop.operands();
+    if (at < 0) return false;
+    const int from = at < loop.carries ? at : find(loop.carries, loop.carries + scanned, argument);
+    bool may = from >= 0 && a[from].buffer == argument && passes::same_elements(a[from], a[loop.operands() + at]) && overwrites<body>.may(from, at);
+    if (may && at >= loop.carries) may = are_rows_alike<body>(from, at);
+    for (int k = 0; may && k < loop.operands(); ++k) may = k == from || a[k].buffer != argument;
     return may;
+  }
+  /// Whether the rows of an operand that is scanned follow each other as those of a result do.
+  template <class Body>
+  static constexpr bool are_rows_alike(int input, int output) {
+    const auto &x = sizes_of_body<Body>.input[input], &y = sizes_of_body<Body>.output[output];
+    return !x.moves && x.bytes == y.bytes && x.step == y.elements;
   }
 };
 

@@ -64,7 +64,7 @@ inline constexpr bool is_like = std::is_same_v<rebind_kind_t<X, tracing>, rebind
 /// Whether Y can be a loss. If not, a static_assert gives the reason.
 template <class Y>
 constexpr bool is_scalar_loss() {
-  static_assert(is_traced_v<Y>, "tenure: grad: the function must return one value, its loss");
+  static_assert(is_traced_v<Y>, "tenure: grad: the function must return one value, its loss: for std::tuple{loss, aux} write value_and_grad(f, tn::has_aux)");
   if constexpr (is_traced_v<Y>) {
     constexpr bool is_single = Y::shape_type::is_static && Y::shape_type::size == 1;
     static_assert(is_single, "tenure: grad: the function must return a single number; use vjp for more");
@@ -72,6 +72,26 @@ constexpr bool is_scalar_loss() {
     return is_single && tree<Y>::has_floats;
   }
   return false;
+}
+
+/// Whether Y is a loss with something beside it, std::tuple{loss, aux}. If not, a static_assert says so.
+template <class Y>
+inline constexpr bool is_two = false;
+template <class L, class A>
+inline constexpr bool is_two<std::tuple<L, A>> = true;
+template <class L, class A>
+inline constexpr bool is_two<std::pair<L, A>> = true;
+template <class Y>
+constexpr bool is_loss_with_aux() {
+  static_assert(is_two<Y>, "tenure: grad: with has_aux the function returns two values, std::tuple{loss, aux}; several that it hands out are one tuple, std::tuple{loss, std::tuple{a, b}}");
+  if constexpr (is_two<Y>) return is_scalar_loss<std::tuple_element_t<0, Y>>();
+  else return false;
+}
+/// The loss among the results of f: all of them, or the first.
+template <class Y>
+constexpr const auto& loss_in(const Y& y) {
+  if constexpr (is_traced_v<Y>) return y;
+  else return std::get<0>(y);
 }
 
 /// Whether there is a gradient with respect to argument I. If not, a static_assert gives the reason.
@@ -87,23 +107,25 @@ constexpr bool is_differentiable() {
   return false;
 }
 
-/// {f(x...), its gradients with respect to the arguments I}. f is called directly and not by std::apply, because compilers would list the
+/// {f(x...), the gradients of its loss with respect to the arguments I}. f is called directly and not by std::apply, because compilers would list the
 /// five functions of std::apply in each message from within f.
 template <int... I, class F, class... X>
 constexpr auto derived(const F& f, const X&... variable) {
   const auto y = f(variable...);
-  ir::builder& g = *y.graph;
+  const auto& loss = loss_in(y);
+  ir::builder& g = *loss.graph;
   using wanted = node_ids<std::tuple_element_t<I, std::tuple<X...>>...>;
   const wanted wrt(argument<I>(variable...)...);
   wanted gradients;
-  const ir::node_id output = y.id, one = ops::value(y).like(1).id;
+  const ir::node_id output = loss.id, one = ops::value(loss).like(1).id;
   passes::reverse(g, &output, &one, 1, wrt.at, wrt.count, gradients.at);
   int at = 0;
   return std::tuple<std::remove_cvref_t<decltype(y)>, std::tuple_element_t<I, std::tuple<X...>>...>{y, gradient_like(argument<I>(variable...), gradients.at, at)...};
 }
 
-template <class F, int... I>
-struct value_and_grad_of {
+/// With Aux f returns std::tuple{loss, aux}, and both are results of the transform too.
+template <bool Aux, class F, int... I>
+struct value_and_gradients {
   using transformed = F;
   static constexpr bool gives_derivatives = true;
   template <int Arguments>
@@ -112,6 +134,7 @@ struct value_and_grad_of {
   static constexpr bool accepts() {
     if constexpr (!(is_differentiable<I, X...>() && ...)) return false;
     else if constexpr (!gives_traced<F, X...>()) return false;
+    else if constexpr (Aux) return is_loss_with_aux<result_of<F, X...>>();
     else return is_scalar_loss<result_of<F, X...>>();
   }
 
@@ -119,8 +142,37 @@ struct value_and_grad_of {
 
   template <class... X>
   constexpr auto operator()(const X&... arguments) const {
-    if constexpr (!accepts<X...>()) return refused_in_trace<value_and_grad_of>(arguments...);
+    if constexpr (!accepts<X...>()) return refused_in_trace<value_and_gradients>(arguments...);
     else return derived<I...>(f, as_variable(arguments)...);
+  }
+};
+template <class F, int... I>
+struct value_and_grad_of : value_and_gradients<false, F, I...> {};
+template <class F, int... I>
+struct value_and_grad_with_aux : value_and_gradients<true, F, I...> {};
+
+/// {the gradient, or a tuple of several, aux}.
+template <class F, int... I>
+struct grad_with_aux {
+  using transformed = F;
+  static constexpr bool gives_derivatives = true;
+  template <int Arguments>
+  static constexpr int results = 2;
+  template <class... X>
+  static constexpr bool accepts() { return value_and_grad_with_aux<F, I...>::template accepts<X...>(); }
+
+  [[no_unique_address]] F f{};
+
+  template <class... X>
+  constexpr auto operator()(const X&... arguments) const {
+    if constexpr (!accepts<X...>()) {
+      return refused_in_trace<grad_with_aux>(arguments...);
+    } else {
+      const auto all = derived<I...>(f, as_variable(arguments)...);
+      const auto aux = std::get<1>(std::get<0>(all));
+      if constexpr (sizeof...(I) == 1) return std::tuple{std::get<1>(all), aux};
+      else return std::apply([&](const auto&, const auto&... g) { return std::tuple{std::tuple{g...}, aux}; }, all);
+    }
   }
 };
 
@@ -337,6 +389,11 @@ constexpr auto with_respect_to(F f, Execution on) {
 
 }  // namespace detail
 
+/// The last argument of value_and_grad, grad and train_step for an f that returns std::tuple{loss, aux}. Gradients are those of the loss, and aux, any tree, is a
+/// result too: of value_and_grad(f, has_aux)(x...) {{loss, aux}, gradients...}, of grad(f, has_aux)(x...) {gradient, aux}.
+struct has_aux_t {};
+inline constexpr has_aux_t has_aux{};
+
 /// value_and_grad<0, 1>(f)(x...) returns {f(x...), df/dx0, df/dx1}. Without indices, the gradient is with respect to the first argument.
 template <int... I, class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)
@@ -346,6 +403,13 @@ constexpr auto value_and_grad(F f, Execution on = {}) { return detail::with_resp
 template <int... I, class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto grad(F f, Execution on = {}) { return detail::with_respect_to<detail::grad_of, I...>(detail::traced_function(f), on); }
+
+template <int... I, class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
+constexpr auto value_and_grad(F f, has_aux_t, Execution on = {}) { return detail::with_respect_to<detail::value_and_grad_with_aux, I...>(detail::traced_function(f), on); }
+template <int... I, class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
+constexpr auto grad(F f, has_aux_t, Execution on = {}) { return detail::with_respect_to<detail::grad_with_aux, I...>(detail::traced_function(f), on); }
 
 /// vjp(f)(x..., cotangent) returns {f(x...), cotangents of x...}. vjp<0, 2>(f) returns only the cotangents of x0 and x2.
 template <int... I, class F, class Execution = inherited>

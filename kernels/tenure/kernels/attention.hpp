@@ -8,6 +8,7 @@
 #include <tenure/core/config.hpp>
 #include <tenure/kernels/rearrange.hpp>
 #include <tenure/math/math.hpp>
+#include <tenure/ops/opaque/attention.hpp>
 
 namespace TENURE_NAMESPACE::kernels {
 
@@ -23,16 +24,17 @@ struct strided_matrix {
 template <class T>
 struct attention_operands {
   std::int64_t m, n, d, e;
-  bool causal;
+  ops::sight sees;
   T scale;
   strided_matrix<T> q, k, v;
 
-  TENURE_KERNEL_INLINE attention_operands of_batch(const walk<3>& batches, std::int64_t batch) const {
+  TENURE_KERNEL_INLINE attention_operands of_batch(const walk<4>& batches, std::int64_t batch) const {
     const auto offsets = batches.at(batch);
     const auto moved = [](const strided_matrix<T>& x, std::int64_t by) { return strided_matrix<T>{x.at + by, x.row, x.column}; };
-    return {m, n, d, e, causal, scale, moved(q, offsets.of[0]), moved(k, offsets.of[1]), moved(v, offsets.of[2])};
+    ops::sight own = sees;
+    if (own.ends != nullptr) own.ends += offsets.of[3];
+    return {m, n, d, e, own, scale, moved(q, offsets.of[0]), moved(k, offsets.of[1]), moved(v, offsets.of[2])};
   }
-  TENURE_KERNEL_INLINE std::int64_t columns_seen(std::int64_t i) const { return causal && i + 1 < n ? i + 1 : n; }
   /// Element (i, j) of q k^T.
   TENURE_KERNEL_INLINE T score(std::int64_t i, std::int64_t j) const {
     T sum = 0;
@@ -50,27 +52,28 @@ struct attention_operands {
 /// Row i of the results of all batches, with its numbers `most` and `rest` (see ops/opaque/attention.hpp). A result that nothing reads is null.
 template <class T>
 struct attend_row {
-  walk<3> batches;
+  walk<4> batches;
   attention_operands<T> all;
   T *to, *to_most, *to_rest;
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t row) const {
     const attention_operands<T> x = all.of_batch(batches, row / all.m);
-    const std::int64_t i = row % all.m, seen = x.columns_seen(i), columns = to == nullptr ? 0 : x.e;
+    const std::int64_t i = row % all.m, columns = to == nullptr ? 0 : x.e;
+    const ops::seen_rows seen = x.sees.of(i);
     T* const out = to + row * columns;
     const T lowest = -std::numeric_limits<T>::infinity();
     T most = lowest, total = 0;
-    for (std::int64_t j = 0; j < seen; ++j) {
+    for (std::int64_t j = seen.first; j < seen.last; ++j) {
       const T s = x.score(i, j);
       most = s > most ? s : most;
     }
     for (std::int64_t c = 0; c < columns; ++c) out[c] = 0;
-    for (std::int64_t j = 0; j < seen; ++j) {
+    for (std::int64_t j = seen.first; j < seen.last; ++j) {
       const T p = math::exp((x.score(i, j) - (most == lowest ? T(0) : most)) * x.scale);
       total += p;
       for (std::int64_t c = 0; c < columns; ++c) out[c] += p * x.v(j, c);
     }
-    for (std::int64_t c = 0; c < columns && seen > 0; ++c) out[c] /= total;
+    for (std::int64_t c = 0; c < columns && seen.first < seen.last; ++c) out[c] /= total;
     if (to_most != nullptr) to_most[row] = most;
     if (to_rest != nullptr) to_rest[row] = math::log(total) / x.scale;
   }
@@ -79,16 +82,17 @@ struct attend_row {
 /// Row i of the cotangents of q.
 template <class T>
 struct pull_query {
-  walk<3> batches;
+  walk<4> batches;
   attention_operands<T> all;
   T* to;
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t row) const {
     const attention_operands<T> x = all.of_batch(batches, row / all.m);
-    const std::int64_t i = row % all.m, seen = x.columns_seen(i);
+    const std::int64_t i = row % all.m;
+    const ops::seen_rows seen = x.sees.of(i);
     T* const out = to + row * x.d;
     for (std::int64_t c = 0; c < x.d; ++c) out[c] = 0;
-    for (std::int64_t j = 0; j < seen; ++j) {
+    for (std::int64_t j = seen.first; j < seen.last; ++j) {
       const T by = x.weight(i, j) * x.slope(i, j) * x.scale;
       for (std::int64_t c = 0; c < x.d; ++c) out[c] += by * x.k(j, c);
     }
@@ -98,7 +102,7 @@ struct pull_query {
 /// Row j of the cotangents of k and v. One that nothing reads is null.
 template <class T>
 struct pull_key {
-  walk<3> batches;
+  walk<4> batches;
   attention_operands<T> all;
   T *to_k, *to_v;
 
@@ -108,7 +112,8 @@ struct pull_key {
     T *const dk = to_k + row * of_k, *const dv = to_v + row * of_v;
     for (std::int64_t c = 0; c < of_k; ++c) dk[c] = 0;
     for (std::int64_t c = 0; c < of_v; ++c) dv[c] = 0;
-    for (std::int64_t i = x.causal ? j : 0; i < x.m; ++i) {
+    for (std::int64_t i = x.sees.causal ? j : 0; i < x.m; ++i) {
+      if (!x.sees.of(i).has(j)) continue;
       const T p = x.weight(i, j), by = p * x.slope(i, j) * x.scale;
       for (std::int64_t c = 0; c < of_k; ++c) dk[c] += by * x.q(i, c);
       for (std::int64_t c = 0; c < of_v; ++c) dv[c] += p * x.q(i, x.d + c);

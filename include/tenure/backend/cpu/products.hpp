@@ -61,7 +61,7 @@ struct product {
 /// so many steps over k are added to C at a time. A product that threads may divide needs all kernels.
 template <class T, product_kernels Kernels = all_product_kernels, class A = T, class B = T>
 void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<A> a, matrix_ref<B> b, T* c, void* scratch, [[maybe_unused]] executor* on,
-                      [[maybe_unused]] std::int64_t steps_at_once = 0) {
+                      [[maybe_unused]] std::int64_t steps_at_once = 0, std::int64_t whole = 0) {
 #if TENURE_BLAS
   if constexpr (std::is_same_v<A, T> && std::is_same_v<B, T>)
     if (matmul_by_blas(m, n, k, a, b, c)) return;
@@ -76,19 +76,29 @@ void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref
       return product<T, A, B>::run_rows(&all, 0, m, c);
     }
   }
-  matmul<T, Kernels>(m, n, k, a, b, c, n, false, scratch);
+  matmul<T, Kernels>(m, n, k, a, b, c, n, false, scratch, whole);
+}
+
+/// What choose() takes for the whole of a product: 0, or for a vector times contiguous columns the elements of all arguments of the call, if they are more. Where
+/// these do not fit into a cache, a matrix comes from memory, however small it is: between two reads of it a call reads all others.
+template <class A, class B>
+constexpr std::int64_t elements_around(std::int64_t m, std::int64_t n, std::int64_t k, const matrix_ref<A>& a, const matrix_ref<B>& b, std::int64_t argument_bytes) {
+  const bool by_b = m == 1 && b.row_stride == 1 && !(n > 1 && b.col_stride == 1), by_a = !by_b && m > 1 && n == 1 && a.col_stride == 1 && a.row_stride != 1;
+  const std::int64_t around = by_b ? argument_bytes / static_cast<std::int64_t>(sizeof(B)) : by_a ? argument_bytes / static_cast<std::int64_t>(sizeof(A)) : 0;
+  return around > m * n * k ? around : 0;
 }
 
 }  // namespace detail
 
 /// Computes the products of a batch one after the other.
 template <class T, product_kernels Kernels, class A, class B>
-[[gnu::noinline]] void matmul_of_batch(void* const* p, const opaque_operation& n, void* scratch, executor* on) {
+[[gnu::noinline]] void matmul_of_batch(void* const* p, const opaque_operation& n, void* scratch, executor* on, std::int64_t argument_bytes) {
   const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
   const int batch = c.rank - 2;
   const std::int64_t rows = c.extent[batch], columns = c.extent[batch + 1], inner = a.extent[batch + 1];
   const matrix_ref<A> left{static_cast<const A*>(p[0]), a.stride[batch], a.stride[batch + 1]};
   const matrix_ref<B> right{static_cast<const B*>(p[1]), b.stride[batch], b.stride[batch + 1]};
+  const std::int64_t whole = detail::elements_around(rows, columns, inner, left, right, argument_bytes);
   T* to = static_cast<T*>(p[2]);  // results are row-major
   if (batch > 0 && rows * columns * inner <= costs::small_product) {
     const int last = batch - 1;
@@ -101,7 +111,7 @@ template <class T, product_kernels Kernels, class A, class B>
   }
   detail::for_each_index(batch, c.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
     detail::matmul_in_blocks<T, Kernels, A, B>(rows, columns, inner, {left.data + at_a, left.row_stride, left.col_stride},
-                                {right.data + at_b, right.row_stride, right.col_stride}, to, scratch, on);
+                                {right.data + at_b, right.row_stride, right.col_stride}, to, scratch, on, 0, whole);
     to += rows * columns;
   });
 }
@@ -132,7 +142,7 @@ TENURE_INLINE void visit_factors(const opaque_operation& n, const F& f) {
 
 /// The kernels that a product of these extents and strides may need, whose factors have elements of the types A and B in memory.
 template <class T, class A, class B>
-constexpr product_kernels kernels_of_product(const opaque_operation& n) {
+constexpr product_kernels kernels_of_product(const opaque_operation& n, std::int64_t argument_bytes) {
   const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
   const int batch = c.rank - 2;
   const std::int64_t rows = c.extent[batch], columns = c.extent[batch + 1], inner = a.extent[batch + 1];
@@ -144,7 +154,7 @@ constexpr product_kernels kernels_of_product(const opaque_operation& n) {
   if (rows * columns * inner >= divided) return all_product_kernels;
   const matrix_ref<A> left{nullptr, a.stride[batch], a.stride[batch + 1]};
   const matrix_ref<B> right{nullptr, b.stride[batch], b.stride[batch + 1]};
-  return only(choose<T>(rows, columns, inner, left, right, columns).kernel);
+  return only(choose<T>(rows, columns, inner, left, right, columns, detail::elements_around(rows, columns, inner, left, right, argument_bytes)).kernel);
 }
 
 template <class T>
@@ -159,7 +169,7 @@ struct step<ir::opcode::matmul, T> {
   template <product_kernels Kernels, class A, class B>
   static void run_by(const step_call& s) {
     const operand_view &a = s.operation.in[0], &b = s.operation.in[1], &c = s.operation.out;
-    if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > costs::small_product) return matmul_of_batch<T, Kernels, A, B>(s.pointer, s.operation, s.scratch, s.on);
+    if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > costs::small_product) return matmul_of_batch<T, Kernels, A, B>(s.pointer, s.operation, s.scratch, s.on, s.argument_bytes);
     // A direct call, for loops that run a small product in each iteration: the setup of the general path takes longer than such a product.
     matmul<T, Kernels, A, B>(c.extent[0], c.extent[1], a.extent[1], {static_cast<const A*>(s.pointer[0]), a.stride[0], a.stride[1]},
               {static_cast<const B*>(s.pointer[1]), b.stride[0], b.stride[1]}, static_cast<T*>(s.pointer[2]), c.extent[1], false, s.scratch);

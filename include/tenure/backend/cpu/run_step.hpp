@@ -20,7 +20,7 @@ constexpr product_kernels kernels_of_products() {
   if constexpr (Program::is_static)
     for (int i = 0; i < Program::step_count; ++i)
       if (const bound_step& s = Program::tables.steps[i]; s.op == ir::opcode::matmul && s.type == dtype_v<T>)
-        if (const opaque_operation& n = static_steps<Program>.operation(i).operation; n.in[0].type == dtype_v<A> && n.in[1].type == dtype_v<B>) set |= kernels_of_product<T, A, B>(n);
+        if (const opaque_operation& n = static_steps<Program>.operation(i).operation; n.in[0].type == dtype_v<A> && n.in[1].type == dtype_v<B>) set |= kernels_of_product<T, A, B>(n, program_detail::argument_bytes<Program>);
   return set;
 }
 
@@ -55,7 +55,7 @@ TENURE_INLINE void run_row(const step_row& row, void* const* p, void* scratch, e
     if (row.position.length > 0) return single_position_step<Op, T>(p, row.operation, row.position, bounds);
   if constexpr (Op == ir::opcode::matmul)
     visit_factors<Program, T>(row.operation, [&]<class A, class B>(element_tag<A>, element_tag<B>) {
-      step<Op, T>::template run_by<kernels_of_products<Program, T, A, B>(), A, B>({p, row.operation, scratch, on});
+      step<Op, T>::template run_by<kernels_of_products<Program, T, A, B>(), A, B>({p, row.operation, scratch, on, nullptr, program_detail::argument_bytes<Program>});
     });
   else if constexpr (requires { typename step<Op, T>::tasks::one_by_one; }) step_of_tasks<typename decltype(tasks_of_steps<Program, Op, T>())::type>::run({p, row.operation, scratch, on});
   else step<Op, T>::run({p, row.operation, scratch, on, bounds});

@@ -12,13 +12,14 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 using program_detail::opaque_operation;
 using program_detail::operand_view;
 
-/// A step with its pointers, its scratch memory, the executor of its blocks or null, and the bounds of the program.
+/// A step with its pointers, its scratch memory, the executor of its blocks or null, the bounds of the program, and the bytes of all arguments of the call.
 struct step_call {
   void* const* pointer;
   const opaque_operation& operation;
   void* scratch = nullptr;
   executor* on = nullptr;
   const ir::bound* bounds = nullptr;
+  std::int64_t argument_bytes = 0;
 };
 
 /// The memory of a step beside its operands: the bytes of each worker, and the blocks that several workers may share.

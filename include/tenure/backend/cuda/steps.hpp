@@ -228,7 +228,7 @@ struct step<Op, T, Device> {
 };
 
 namespace detail {
-template <class T>
+template <class Record, class T>
 kernels::attention_operands<T> attention_operands_of(void* const* p, const opaque_operation& n) {
   const operand_view &q = n.in[0], &k = n.in[1], &v = n.in[2];
   const int batch = q.rank - 2;
@@ -236,34 +236,51 @@ kernels::attention_operands<T> attention_operands_of(void* const* p, const opaqu
     return kernels::strided_matrix<T>{static_cast<const T*>(p[i]), n.in[i].stride[batch], n.in[i].stride[batch + 1]};
   };
   const T scale = T(1) / std::sqrt(static_cast<T>(k.extent[batch + 1]));
-  return {q.extent[batch], k.extent[batch], k.extent[batch + 1], v.extent[batch + 1], n.axis != 0, scale, matrix(0), matrix(1), matrix(2)};
+  const auto options = Record::options_of(n.attr);
+  ops::sight sees{k.extent[batch]};
+  if constexpr (Record::arity == 3) sees.causal = options.causal;
+  else sees.width = options.width, sees.ends = static_cast<const std::int64_t*>(p[3]), sees.stride = n.in[3].stride[batch];
+  return {q.extent[batch], k.extent[batch], k.extent[batch + 1], v.extent[batch + 1], sees, scale, matrix(0), matrix(1), matrix(2)};
 }
-inline kernels::walk<3> batches_of(const opaque_operation& n) {
-  kernels::walk<3> batches;
-  for (int a = 0; a < n.in[0].rank - 2; ++a) batches.add(n.in[0].extent[a], n.in[0].stride[a], n.in[1].stride[a], n.in[2].stride[a]);
+template <class Record>
+kernels::walk<4> batches_of(const opaque_operation& n) {
+  kernels::walk<4> batches;
+  for (int a = 0; a < n.in[0].rank - 2; ++a)
+    batches.add(n.in[0].extent[a], n.in[0].stride[a], n.in[1].stride[a], n.in[2].stride[a], Record::arity == 3 ? 0 : n.in[3].stride[a]);
   return batches;
 }
-}  // namespace detail
 
-template <class T, class Device>
-struct step<ops::nodes::attention::code, T, Device> : step_without_memory {
+/// Attention, whose results follow its operands.
+template <class Record, class T, class Device>
+struct attention_step : step_without_memory {
   static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void*) {
-    const auto x = detail::attention_operands_of<T>(p, n);
-    const kernels::walk<3> batches = detail::batches_of(n);
-    device.for_each(batches.size() * x.m, kernels::attend_row<T>{batches, x, static_cast<T*>(p[3]), static_cast<T*>(p[4]), static_cast<T*>(p[5])});
+    const auto x = attention_operands_of<Record, T>(p, n);
+    const kernels::walk<4> batches = batches_of<Record>(n);
+    void* const* const to = p + Record::arity;
+    device.for_each(batches.size() * x.m, kernels::attend_row<T>{batches, x, static_cast<T*>(to[0]), static_cast<T*>(to[1]), static_cast<T*>(to[2])});
   }
 };
-
-template <class T, class Device>
-struct step<ops::nodes::attention_gradient::code, T, Device> : step_without_memory {
+template <class Record, class T, class Device>
+struct attention_gradient_step : step_without_memory {
   static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void*) {
-    const auto x = detail::attention_operands_of<T>(p, n);
-    const kernels::walk<3> batches = detail::batches_of(n);
-    T *const of_q = static_cast<T*>(p[3]), *const of_k = static_cast<T*>(p[4]), *const of_v = static_cast<T*>(p[5]);
+    const auto x = attention_operands_of<Record, T>(p, n);
+    const kernels::walk<4> batches = batches_of<Record>(n);
+    void* const* const to = p + Record::arity;
+    T *const of_q = static_cast<T*>(to[0]), *const of_k = static_cast<T*>(to[1]), *const of_v = static_cast<T*>(to[2]);
     if (of_q != nullptr) device.for_each(batches.size() * x.m, kernels::pull_query<T>{batches, x, of_q});
     if (of_k != nullptr || of_v != nullptr) device.for_each(batches.size() * x.n, kernels::pull_key<T>{batches, x, of_k, of_v});
   }
 };
+}  // namespace detail
+
+template <class T, class Device>
+struct step<ops::nodes::attention::code, T, Device> : detail::attention_step<ops::nodes::attention, T, Device> {};
+template <class T, class Device>
+struct step<ops::nodes::attention_gradient::code, T, Device> : detail::attention_gradient_step<ops::nodes::attention_gradient, T, Device> {};
+template <class T, class Device>
+struct step<ops::nodes::attention_until::code, T, Device> : detail::attention_step<ops::nodes::attention_until, T, Device> {};
+template <class T, class Device>
+struct step<ops::nodes::attention_until_gradient::code, T, Device> : detail::attention_gradient_step<ops::nodes::attention_until_gradient, T, Device> {};
 
 template <class T, class Device>
 struct step<ops::nodes::convolution::code, T, Device> : step_without_memory {

@@ -290,7 +290,10 @@ class operations {
           using R = element_of_t<Record::result_type(dtype_v<T>)>;
           for (std::int64_t s = 0; s < samples; ++s) {
             const T* operands[Record::arity];
-            for (int k = 0; k < Record::arity; ++k) operands[k] = value(n.in[k]).as<T>() + s * Record::elements_of_operand(k, sizes);
+            for (int k = 0; k < Record::arity; ++k) {
+              const array& x = value(n.in[k]);
+              operands[k] = reinterpret_cast<const T*>(x.data.data() + s * Record::elements_of_operand(k, sizes) * size_of(x.type));
+            }
             if constexpr (Record::results == 1) {
               Record::reference(sizes, operands, y.as<R>() + s * of_result, Record::options_of(n.attr));
             } else {

@@ -30,6 +30,8 @@ struct inverse_of_factor;
 struct definite_inverse;
 struct definite_solve;
 struct definite_log_det;
+struct attention_until;
+struct attention_until_gradient;
 }  // namespace nodes
 
 template <class... Record>
@@ -45,7 +47,7 @@ struct opaque_list : tenure::detail::type_list<Record...> {
 };
 using opaque_operations = opaque_list<nodes::solve, nodes::solve_triangular, nodes::cholesky, nodes::qr, nodes::attention, nodes::attention_gradient, nodes::order, nodes::inverse,
                                      nodes::det, nodes::slogdet, nodes::eigh, nodes::eigvalsh, nodes::svd, nodes::pinv, nodes::matrix_exp, nodes::lu, nodes::inverse_of_factor, nodes::definite_inverse,
-                                     nodes::definite_solve, nodes::definite_log_det, nodes::convolution>;
+                                     nodes::definite_solve, nodes::definite_log_det, nodes::convolution, nodes::attention_until, nodes::attention_until_gradient>;
 
 constexpr bool is_opaque(ir::opcode op) { return op >= ir::opcode::opaque && op < ir::opcode::pointwise; }
 template <class Record>

@@ -35,6 +35,8 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
   static constexpr bool computes = true;
   static constexpr bool takes_type(dtype operands) { return is_floating(operands); }
   static constexpr dtype result_type(dtype operands) { return operands; }
+  /// The element type of an operand, where operand 0 has this one. A record in which they differ has a step of its own in each backend too.
+  static constexpr dtype operand_type(int, dtype of_first) { return of_first; }
   /// The operand with which result 0 begins: run() finds it in the memory of the result, and gets a null pointer for the operand. -1: none.
   static constexpr int result_begins_as = -1;
   /// The letter of the columns of the result, where the result begins as an operand with this letter, no other operand has it, and each column is computed by
@@ -104,9 +106,10 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
   static constexpr void verify(rule_check& c) {
     const extents* shapes[Operands];
     for (int k = 0; k < Operands; ++k) {
-      const dtype type = c.operand(k).type;
-      c.expect(Record::takes_type(type), "an operation on samples of integers or bool");
-      c.expect(Record::result_type(type) == c.self().type, "element types differ", static_cast<int>(type), static_cast<int>(c.self().type));
+      const dtype first = c.operand(0).type, type = c.operand(k).type, wanted = Record::operand_type(k, first);
+      c.expect(Record::takes_type(first), "an operation on samples of integers or bool");
+      c.expect(type == wanted, "element types differ", static_cast<int>(type), static_cast<int>(wanted));
+      c.expect(Record::result_type(first) == c.self().type, "element types differ", static_cast<int>(first), static_cast<int>(c.self().type));
       shapes[k] = &c.shape_of(k);
     }
     c.expect(c.self().start >= 0 && c.self().start < Results, "no such result", c.self().start, Results);
