@@ -123,7 +123,7 @@ void check_rows() {
 template <class P>
 void check_floating() {
   using T = m::scalar_of<P>;
-  if constexpr (m::can_interleave<P>) check_rows<2, P>(), check_rows<3, P>(), check_rows<4, P>(), check_rows<5, P>(), check_rows<6, P>(), check_rows<7, P>(), check_rows<8, P>();
+  if constexpr (m::can_interleave<P>) check_rows<2, P>(), check_rows<3, P>(), check_rows<4, P>(), check_rows<5, P>(), check_rows<6, P>(), check_rows<7, P>(), check_rows<8, P>(), check_rows<9, P>(), check_rows<12, P>();
   using limits = std::numeric_limits<T>;
   const T nan = limits::quiet_NaN(), inf = limits::infinity();
   auto first = [](P p) { return lanes<P>(p).at[0]; };
