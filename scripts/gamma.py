@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""The coefficients of include/tenure/math/gamma.hpp, digamma_pieces.hpp, normal_tail.hpp and normal_inverse.hpp: interpolation at Chebyshev's points with 40 digits.
+"""The coefficients of include/tenure/math/gamma.hpp, digamma_pieces.hpp, digamma_rows.hpp, normal_tail.hpp and normal_inverse.hpp: interpolation at Chebyshev's points with 40 digits.
 
     scripts/gamma.py [--check | --golden | --golden-normal | --golden-inverse]
 
@@ -86,7 +86,7 @@ def interpolation(f, low, high, count):
     return list(lu_solve(a, b))
 
 
-def digamma_rows(terms=15):
+def digamma_pieces(terms=15):
     """digamma on [1, 32) in 16 pieces: their centres, one of which is next to the root, and the coefficients of equal powers."""
     edges = [mpf(2) ** int(v) * (1 + v - int(v)) for v in (mpf(5) * i / 16 for i in range(17))]
     columns = []
@@ -96,6 +96,18 @@ def digamma_rows(terms=15):
         f = (lambda d: (psi(0, centre + d) - value[0]) / d if d else psi(1, centre)) if value else (lambda d: psi(0, centre + d))
         columns.append([centre] + value + interpolation(f, low - centre, high - centre, terms - len(value)))
     return [[text(v, 53) for v in row] for row in zip(*columns)]
+
+
+def digamma_rows(terms=8):
+    """digamma on [1, 32) in 32 pieces of each octave, those beside the root about it."""
+    rows = []
+    for piece in range(160):
+        octave, part = divmod(piece, 32)
+        low, width = mpf(2) ** octave * (1 + mpf(part) / 32), mpf(2) ** octave / 32
+        centre, value = (mpf(float(root)), [psi(0, mpf(float(root)))]) if part // 2 == 7 and octave == 0 else (low + width / 2, [])
+        f = (lambda d: (psi(0, centre + d) - value[0]) / d) if value else (lambda d: psi(0, centre + d))
+        rows.append([text(v, 53) for v in value + interpolation(f, low - centre, low + width - centre, terms - len(value))])
+    return rows
 
 
 def text(c, digits):
@@ -174,7 +186,7 @@ def main():
     if "--golden" in sys.argv:
         return print_golden()
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "include", "tenure", "math")
-    header = "".join(open(f"{folder}/{name}.hpp").read() for name in ("gamma", "digamma_pieces", "normal_tail", "normal_inverse")) if "--check" in sys.argv else ""
+    header = "".join(open(f"{folder}/{name}.hpp").read() for name in ("gamma", "digamma_pieces", "digamma_rows", "normal_tail", "normal_inverse")) if "--check" in sys.argv else ""
     failed = False
     for name, (f, low, end, weight, *terms) in fits.items():
         for count, digits in zip(terms, (53, 24)):
@@ -187,10 +199,11 @@ def main():
             if header:
                 failed = failed or any(n not in header for n in numbers)
     with mp.workdps(60):
-        rows = digamma_rows()
+        rows, table = digamma_pieces(), digamma_rows()
     print("// digamma on [1, 32), double\n" + "\n".join("{" + ", ".join(row) + "}," for row in rows))
+    print("// the same in 160 pieces\n" + "\n".join("{" + ", ".join(row) + "}," for row in table))
     if header:
-        failed = failed or any(n not in header for row in rows for n in row)
+        failed = failed or any(n not in header for row in rows + table for n in row)
     high = float(1.5 - root)
     print("1.5 - root:", high.hex(), float(1.5 - root - high).hex())
     single = struct.unpack("f", struct.pack("f", high))[0]

@@ -59,11 +59,11 @@ struct decompositions {
       }
   }
 
-  [[gnu::noinline]] void eigh() { std::tie(w, v) = symmetric(definite); }
-  [[gnu::noinline]] void svd() { std::tie(u, w, v) = singular(general); }
-  [[gnu::noinline]] void lu() { std::tie(v, s, u) = triangles(general); }
-  [[gnu::noinline]] void cholesky() { u = root(definite); }
-  [[gnu::noinline]] void qr() { std::tie(v, u) = orthonormal(general); }
+  [[gnu::noinline]] void eigh() { symmetric.into(w, v)(definite); }
+  [[gnu::noinline]] void svd() { singular.into(u, w, v)(general); }
+  [[gnu::noinline]] void lu() { triangles.into(v, s, u)(general); }
+  [[gnu::noinline]] void cholesky() { root.into(u)(definite); }
+  [[gnu::noinline]] void qr() { orthonormal.into(v, u)(general); }
 
   [[gnu::noinline]] void eigh_by_eigen() {
     Eigen::SelfAdjointEigenSolver<matrix<N, N>> of;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: gammainc, betainc: there is no second derivative by two of the shapes a and b; by x, and by x and a shape, there are all
+// expect: tenure: gammainc, betainc: there is no second derivative by two of the shapes a and b; by x, and by x and a shape, there are all: differences of the first derivative have ten digits
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: vmap: the arguments have different extents along their mapped axes
+// expect: tenure: vmap: the arguments have different extents along their mapped axes: one that all samples share is tn::unmapped, as in vmap<tn::unmapped, 0>.f.
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -242,6 +242,38 @@ TEST_CASE("svd: a small singular value of a square matrix costs no digits of the
   CHECK(far(std::get<2>(of_static), std::get<2>(of_open)) < 1e-12);
 }
 
+TEMPLATE_TEST_CASE("eigh: matrices that are tridiagonal, split, graded, or whose eigenvalues are equal or opposite, beside each other in a batch", "", float, double) {
+  using T = TestType;
+  constexpr std::int64_t kinds = 11;
+  const double tolerance = sizeof(T) == 4 ? 2e-6 : 4e-15;
+  for (const std::int64_t n : {5, 6, 9, 13, 21}) {
+    batch<T> a = symmetric<T>(2 * kinds, n, static_cast<unsigned>(n));
+    for (std::int64_t s = 0; s < kinds; ++s)  // the others stay random
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+          T& x = tn::as_span(a)[static_cast<std::size_t>((s * n + i) * n + j)];
+          const std::int64_t apart = i > j ? i - j : j - i, half = n / 2, from_middle = i > half ? i - half : half - i;
+          const double by_kind[kinds] = {i == j ? 2.0 : 0.0, 1, apart == 1 ? 1.0 : 0.0, std::pow(10.0, static_cast<double>(-i - j)), i / half == j / half && i < 2 * half && j < 2 * half ? 1.0 / static_cast<double>(1 + i % half + j % half) : 0.0,
+                                         i == j ? static_cast<double>(i / 2) : 0.0, i == j ? 1.0 : 1e-20, apart == 0 ? static_cast<double>(from_middle) : apart == 1 ? 1.0 : 0.0, apart == n - 1 ? 3.0 : 0.0,
+                                         std::pow(10.0, static_cast<double>(i + j - 2 * n)), apart == 0 ? 1.0 : std::pow(10.0, -3.0 * static_cast<double>(i + j))};
+          x = static_cast<T>(by_kind[s]);
+        }
+    const auto [w, v, alone] = of_symmetric(a);
+    const auto as = numbers(a), ws = numbers(w), vs = numbers(v), values = numbers(alone);
+    for (std::int64_t s = 0; s < 2 * kinds; ++s) {
+      CAPTURE(n, s, sizeof(T));
+      const view_of vectors{vs.data() + s * n * n, n, n}, turned{vs.data() + s * n * n, n, n, true};
+      const double largest = std::max(std::abs(ws[static_cast<std::size_t>(s * n)]), std::abs(ws[static_cast<std::size_t>((s + 1) * n - 1)]));
+      CHECK(distance(vectors, ws.data() + s * n, turned, as.data() + s * n * n) < tolerance * largest * static_cast<double>(n));
+      CHECK(distance(turned, nullptr, vectors, nullptr) < tolerance * static_cast<double>(n));
+      CHECK(std::is_sorted(ws.begin() + s * n, ws.begin() + (s + 1) * n));
+      for (std::int64_t i = s * n; i < (s + 1) * n; ++i) CHECK(std::abs(values[static_cast<std::size_t>(i)] - ws[static_cast<std::size_t>(i)]) < tolerance * largest * static_cast<double>(n));
+      const auto [w_alone, v_alone, values_alone] = of_symmetric(one_of(a, s));
+      CHECK((same_bits(w_alone.data(), w.data() + s * n, n) && same_bits(v_alone.data(), v.data() + s * n * n, n * n)));
+    }
+  }
+}
+
 TEST_CASE("eigh, svd: extreme matrices") {
   for (const std::int64_t n : {1, 2, 3, 5}) {
     CAPTURE(n);

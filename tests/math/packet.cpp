@@ -120,10 +120,27 @@ void check_rows() {
   for (int i = 0; i < C * w; ++i) CHECK(back[i] == memory[i]);
 }
 
+/// Each lane gets the row that it chooses.
+template <class P>
+void check_table() {
+  using T = m::scalar_of<P>;
+  constexpr int w = m::width<P>, numbers = 2 * w, rows = 5;
+  T table[rows][numbers];
+  for (int r = 0; r < rows; ++r)
+    for (int k = 0; k < numbers; ++k) table[r][k] = static_cast<T>(100 * r + k);
+  T index[w];
+  for (int l = 0; l < w; ++l) index[l] = std::bit_cast<T>(static_cast<m::bits_of<P>>(3 * l % rows));
+  P found[numbers];
+  m::load_rows(table, m::load<P>(index), found);
+  for (int k = 0; k < numbers; ++k)
+    for (int l = 0; l < w; ++l) CHECK(lanes<P>(found[k]).at[l] == table[3 * l % rows][k]);
+}
+
 template <class P>
 void check_floating() {
+  if constexpr (m::is_one_lane<P> || m::can_transpose<P>) check_table<P>();
   using T = m::scalar_of<P>;
-  if constexpr (m::can_interleave<P>) check_rows<2, P>(), check_rows<3, P>(), check_rows<4, P>(), check_rows<5, P>(), check_rows<6, P>(), check_rows<7, P>(), check_rows<8, P>();
+  if constexpr (m::can_interleave<P>) check_rows<2, P>(), check_rows<3, P>(), check_rows<4, P>(), check_rows<5, P>(), check_rows<6, P>(), check_rows<7, P>(), check_rows<8, P>(), check_rows<9, P>(), check_rows<12, P>();
   using limits = std::numeric_limits<T>;
   const T nan = limits::quiet_NaN(), inf = limits::infinity();
   auto first = [](P p) { return lanes<P>(p).at[0]; };

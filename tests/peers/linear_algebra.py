@@ -322,7 +322,12 @@ def values(c, x):
 
 
 def gradients(c, x, cotangents):
-    """For each result the gradients of its weighted sum, by JAX."""
+    """For each result the gradients of its weighted sum, by JAX. Of matrix_exp, whose gradient by JAX has lost five digits at norms of 20, it is a block of SciPy's."""
+    if c.name == "matrix_exp":
+        turned = np.nan_to_num(np.swapaxes(np.asarray(x[0]), -1, -2))
+        side, n = np.broadcast_to(cotangents[0], turned.shape), turned.shape[-1]
+        whole = np.concatenate([np.concatenate([turned, side], -1), np.concatenate([0 * turned, turned], -1)], -2)
+        return [[scipy.linalg.expm(whole)[..., :n, n:]]]
     def all_of_them(x, cotangents):
         results, pull = jax.vjp(lambda *y: c.f(by_jax, *y), *x)
         return [pull([(w if i == j else 0 * w) + jnp.zeros_like(r) for j, (w, r) in enumerate(zip(cotangents, results))]) for i in range(len(results))]

@@ -161,7 +161,7 @@ words = [
          edges=[((inf,), 0.0), ((0.0,), 1.0)]),
     word("i1e", "i1e(a)", bessel(1), sp.i1e, [lambda x: bessel(0)(x) - bessel(1)(x) / x - mpmath.sign(x) * bessel(1)(x)], [both(np.concatenate([random.uniform(0, 40, 30), powers(-20, 5, 30)]))],
          near_slope=1, edges=[((inf,), 0.0), ((0.0,), 0.0)]),
-    word("sinc", "sinc(a)", sinc, np.sinc, [sinc_slope], [both(np.concatenate([random.uniform(0, 20, 40), powers(-20, 3, 20)]))], slope=40, edges=[((0.0,), 1.0), ((3.0,), 0.0)], near_slope=1e-3),
+    word("sinc", "sinc(a)", sinc, np.sinc, [sinc_slope], [both(np.concatenate([random.uniform(0, 20, 40), powers(-20, 3, 20)]))], slope=10, edges=[((0.0,), 1.0), ((3.0,), 0.0)], near_slope=1e-3),
 ]
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The logarithm of the gamma function and its derivatives. Up to 4.28 lgamma(x) is lgamma(2 + t), a polynomial, and the logarithm of a product; beyond it is
-// Stirling's formula with a polynomial in 1 / x^2. digamma is alike, from its root; with AVX-512 that of doubles is in pieces (digamma_pieces.hpp).
+// Stirling's formula with a polynomial in 1 / x^2. digamma is alike, from its root; on CPUs that of doubles is in pieces (digamma_rows.hpp, digamma_pieces.hpp).
 // trigamma and tetragamma add terms up to an argument of 5. Negative arguments are reflected. scripts/gamma.py writes the coefficients.
 // Law: for x > 0 at most 4 ulp, also near the zeros of lgamma and digamma; without fma 4.5 for tetragamma.
 // For x < 0 the unit is the ulp of the largest of |lgamma(x)|, lgamma(|x|) and 1; for digamma of |digamma(x)|, digamma(1 - x) and 1; for tetragamma of
@@ -9,6 +9,7 @@
 #pragma once
 
 #include <tenure/math/digamma_pieces.hpp>
+#include <tenure/math/digamma_rows.hpp>
 #include <tenure/math/logarithm.hpp>
 #include <tenure/math/packet/rounding.hpp>
 
@@ -103,6 +104,9 @@ TENURE_KERNEL_LAYER P digamma_of_positive(P b) {
   constexpr bool wide = layout<P>::wide;
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && wide) return digamma_by_pieces(b);
+#endif
+#if !defined(__CUDACC__)
+  if constexpr (!is_512<P> && wide) return digamma_from_32_too(b);
 #endif
   const P zero = set1<P>(T(0)), one = set1<P>(T(1));
   const mask_of<P> large = ge(b, set1<P>(T(4)));
@@ -205,6 +209,10 @@ TENURE_KERNEL_LAYER P lgamma(P x) {
 template <class P>
 TENURE_KERNEL_LAYER P digamma(P x) {
   using T = scalar_of<P>;
+#if !defined(__CUDACC__)
+  if constexpr (!is_512<P> && detail::layout<P>::wide)
+    if (all<P>(detail::is_below_32(x))) return detail::digamma_below_32(x);
+#endif
   const mask_of<P> reflects = lt(x, set1<P>(T(0)));
   const P value = detail::digamma_of_positive(select(reflects, sub(set1<P>(T(1)), x), x));
   if (!any<P>(reflects)) return value;

@@ -57,9 +57,10 @@ TENURE_KERNEL_LAYER P sinc_slope(P x) {
     constexpr T pi = T(3.14159265358979323846L);
     const P n = round(x), r = sub(x, n), u = select(far, x, set1<P>(T(1)));
     P top;
-    if constexpr (K == 1) {  // cos(pi x) = +-(1 - 2 sin^2(pi r / 2))
-      const P h = mul(r, set1<P>(T(0.5))), s = mul(mul(h, set1<P>(pi)), detail::sine_of_turns(mul(h, h)));
-      top = sub(detail::alternating(n, fnma(add(s, s), s, set1<P>(T(1)))), sinc(x));
+    if constexpr (K == 1) {  // cos(pi x) = +-(1 - 2 sin^2(pi r / 2)), and near its zeros +-sin(pi (1/2 - |r|)), which has its digits there
+      const mask_of<P> is_steep = gt(abs(r), set1<P>(T(0.25)));
+      const P h = select(is_steep, sub(set1<P>(T(0.5)), abs(r)), mul(r, set1<P>(T(0.5)))), s = mul(mul(h, set1<P>(pi)), detail::sine_of_turns(mul(h, h)));
+      top = sub(detail::alternating(n, select(is_steep, s, fnma(add(s, s), s, set1<P>(T(1))))), sinc(x));
     } else {
       const P s = mul(mul(r, set1<P>(pi * pi)), detail::sine_of_turns(mul(r, r))), slope = sinc_slope<1>(x);
       top = neg(add(detail::alternating(n, s), add(slope, slope)));

@@ -190,7 +190,7 @@ constexpr bool is_traceable() {
                   "tenure: grad: a custom_vjp in a while_loop without a bound has a backward that is not linear in the cotangent, so there is no second reverse mode: use jvp or hessian, or give the bound tn::at_most<N>");
     static_assert(refused.what != ir::diagnostic::kind::polygamma, "tenure: polygamma: derivatives end with polygamma<2>, the third derivative of lgamma");
     static_assert(refused.what != ir::diagnostic::kind::incomplete,
-                  "tenure: gammainc, betainc: there is no second derivative by two of the shapes a and b; by x, and by x and a shape, there are all");
+                  "tenure: gammainc, betainc: there is no second derivative by two of the shapes a and b; by x, and by x and a shape, there are all: differences of the first derivative have ten digits");
     static_assert(refused.what != ir::diagnostic::kind::forward_custom_vjp, "tenure: jvp: no forward mode through custom_vjp; custom_jvp has both modes");
     static_assert(refused.what != ir::diagnostic::kind::reverse_extern,
                   "tenure: grad: this extern_op has no derivative: give it a backward, or call it with tn::stop_gradient(x)");

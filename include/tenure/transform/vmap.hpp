@@ -79,7 +79,7 @@ struct vmap_of {
       constexpr common_axis axis = axis_of<axis_of_argument<I, Axes...>...>(static_cast<std::tuple<X...>*>(nullptr));
       static_assert(axis.any, "tenure: vmap: no argument is mapped");
       static_assert(axis.exists, "tenure: vmap: an argument has no such axis: a number that all samples share is tn::unmapped");
-      static_assert(axis.agrees, "tenure: vmap: the arguments have different extents along their mapped axes");
+      static_assert(axis.agrees, "tenure: vmap: the arguments have different extents along their mapped axes: one that all samples share is tn::unmapped, as in vmap<tn::unmapped, 0>(f)");
       if constexpr (axis.any && axis.exists && axis.agrees) return gives_traced<F, sample_t<axis_of_argument<I, Axes...>, X>...>();
     }
     return false;

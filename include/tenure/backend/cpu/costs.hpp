@@ -51,9 +51,9 @@ inline constexpr std::int64_t transposed_extent = 8;
 /// The most bytes of a packet of samples. A packet of larger samples would leave the cache of level 2 (Zen 3: 512 KB) between two uses of an element.
 inline constexpr std::int64_t sample_packet_bytes = 192 << 10;
 /// With TENURE_EIGEN_DECOMPOSITIONS: the least extents for which Eigen is faster, of a matrix alone and of one in a batch, whose small matrices stand in
-/// packets (AVX-512, g++ 12). For eigh of smaller float32 matrices packets are faster.
-inline constexpr std::int64_t eigen_eigh = 24, eigen_eigh_float = 32, eigen_svd = 32, eigen_qr = 32, eigen_lu = 64, eigen_solve = 64, eigen_inverse = 40, eigen_cholesky = 320, eigen_triangular = 160;
-inline constexpr std::int64_t eigen_least_extent = eigen_eigh;
+/// packets (AVX-512, g++ 12).
+inline constexpr std::int64_t eigen_eigh = 40, eigen_svd = 32, eigen_qr = 32, eigen_lu = 64, eigen_solve = 64, eigen_inverse = 40, eigen_cholesky = 320, eigen_triangular = 160;
+inline constexpr std::int64_t eigen_least_extent = eigen_svd;
 /// The most numbers of a sample whose rows are collected for non-temporal stores: 8 KB with AVX-512.
 inline constexpr int collected_numbers = 128;
 

@@ -176,7 +176,7 @@ struct large_sample;
 template <>
 struct large_sample<ops::nodes::eigh> {
   static constexpr std::int64_t rows(const ops::sample_sizes& n) { return n[0]; }
-  static constexpr std::int64_t least_extent(std::size_t bytes) { return bytes == 4 ? costs::eigen_eigh_float : costs::eigen_eigh; }
+  static constexpr std::int64_t least_extent(std::size_t) { return costs::eigen_eigh; }
   static bool run(const ops::sample_sizes& n, const auto& given, const auto& to, ops::no_options, void* const* used) {
     return by_eigen::unless_out_of_memory([&] { return by_eigen::symmetric(n[0], given[0], to[0], used[1] != nullptr ? to[1] : nullptr); });
   }

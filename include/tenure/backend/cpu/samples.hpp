@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <tenure/backend/cpu/blocks.hpp>
+#include <tenure/backend/cpu/sample_lanes.hpp>
 #include <tenure/backend/cpu/step.hpp>
 #include <tenure/backend/cpu/strided.hpp>
 #include <tenure/math/lanes.hpp>
@@ -46,6 +47,7 @@ class samples {
   using sizes_type = ops::sample_sizes;
   static constexpr int operands = Record::arity, results = Record::results;
   static constexpr int lanes = Packets ? static_cast<int>(max_lanes<T>) : 1;
+  using packets_of_samples = sample_lanes<T, lanes>;
 
   constexpr explicit samples(const opaque_operation& o)
       : operation_(o), options_(Record::options_of(o.attr)), sizes_(Record::sizes_of(o)),
@@ -54,8 +56,8 @@ class samples {
     for (int k = 0; k < operands; ++k) {
       size_[k] = Record::elements_of_operand(k, sizes_);
       find_step(k);
-      is_dense_[k] = is_dense(o.in[k], batch_, o.in[k].rank);
-      in_place_[k] = is_dense_[k] && !Record::overwrites(k);
+      contiguous_[k] = contiguous_sample(o.in[k], batch_);
+      in_place_[k] = is_dense(o.in[k], batch_, o.in[k].rank) && !Record::overwrites(k);
     }
     for (int r = 0; r < results; ++r) result_[r] = Record::elements_of_result(sizes_, r);
     if constexpr (Large) is_large_ = large_sample<Record>::rows(sizes_) >= large_sample<Record>::least_extent(sizeof(T));
@@ -157,6 +159,15 @@ class samples {
       if (is_large_ && large_sample<Record>::run(sizes_, in_numbers(given), in_numbers(to), options_, pointer + operands)) return;
     Record::run_sample(sizes_, given, to, options_);
   }
+  void gather(void* const* pointer, int k, std::int64_t first, int used, T* to) const {
+    const T* from[lanes];
+    from[0] = sample_of(pointer, k, first);
+    if (has_step_[k] && step_[k] == 0) return packets_of_samples::gather_same(view_of(k), from[0], to);
+    if (used == lanes && has_step_[k] && step_[k] == contiguous_[k].size() && packets_of_samples::gather_neighbours(contiguous_[k], from[0], to)) return;
+    for (int l = 1; l < lanes; ++l) from[l] = l < used ? sample_of(pointer, k, first + l) : from[l - 1];
+    if (contiguous_[k].height > 0) packets_of_samples::gather(contiguous_[k], from, to);
+    else packets_of_samples::gather(view_of(k), from, to);
+  }
   /// The same pointers to numbers.
   template <std::size_t Count>
   static std::array<T*, Count> in_numbers(math::lanes<T>* const (&from)[Count]) {
@@ -172,11 +183,8 @@ class samples {
     V *given[operands + 1], *to[results];
     for (int r = 0; r < results; ++r) to[r] = reinterpret_cast<V*>(memory), memory += result_[r] * lanes;
     for (int k = 0; k < operands; ++k) {
-      const T* from[lanes];
-      for (int l = 0; l < lanes; ++l) from[l] = sample_of(pointer, k, first + (l < used ? l : used - 1));
       T* const at = is_given(k) ? memory : reinterpret_cast<T*>(to[0]);
-      if (is_dense_[k]) gather_dense(size_[k], from, at);
-      else gather_samples(view_of(k), from, at);
+      gather(pointer, k, first, used, at);
       given[k] = is_given(k) ? reinterpret_cast<V*>(at) : nullptr;
       if (is_given(k)) memory += size_[k] * lanes;
     }
@@ -184,78 +192,16 @@ class samples {
     Record::run_sample(sizes_, given, to, options_);
     for (int r = 0; r < results; ++r) {
       if (results > 1 && pointer[operands + r] == nullptr) continue;
-      scatter(result_[r], reinterpret_cast<const T*>(to[r]), static_cast<T*>(pointer[operands + r]) + first * result_[r], used);
+      packets_of_samples::scatter(result_[r], reinterpret_cast<const T*>(to[r]), static_cast<T*>(pointer[operands + r]) + first * result_[r], used);
     }
   }
-  /// Element e of sample l goes to to[e * lanes + l].
-  static void gather_samples(const operand_view& sample, const T* const (&from)[lanes], T* to) {
-    if constexpr (transposes)
-      if (sample.rank == 2 && sample.stride[0] == 1 && sample.stride[1] == sample.extent[0]) return gather_columns(sample.extent[0], sample.extent[1], from, to);
-    for_each_index(sample.rank, sample.extent, sample.stride, row_major(sample).stride, [&](std::int64_t at, std::int64_t e) {
-      for (int l = 0; l < lanes; ++l) to[e * lanes + l] = from[l][at];
-    });
-  }
-
-  // Samples whose numbers are contiguous are transposed in registers, as many numbers at a time as a packet has lanes. Single numbers would be stored one by one,
-  // and each load of a packet would wait for them: 10,000 inverses of 3 x 3 took 3 times as long.
-  static constexpr bool transposes = Packets && math::can_transpose<packet_of<T, lanes>>;
-  /// Calls block(first, n) for numbers first to first + n - 1. The last block may overlap the block before it.
-  static void for_each_block(std::int64_t size, const auto& block) {
-    if (size < lanes) return void(size > 0 ? block(0, static_cast<int>(size)) : void());
-    for (std::int64_t first = 0; first + lanes <= size; first += lanes) block(first, lanes);
-    if (size % lanes != 0) block(size - lanes, lanes);
-  }
-  TENURE_FLATTEN static void gather_dense(std::int64_t size, const T* const (&from)[lanes], T* to) {
-    if constexpr (transposes)
-      for_each_block(size, [&](std::int64_t first, int n) {
-        packet_of<T, lanes> rows[lanes];
-        load_block(first, n, from, rows);
-        for (int e = 0; e < n; ++e) math::store<packet_of<T, lanes>>(to + (first + e) * lanes, rows[e]);
-      });
-    else
-      for (std::int64_t e = 0; e < size; ++e)
-        for (int l = 0; l < lanes; ++l) to[e * lanes + l] = from[l][e];
-  }
-  /// The same for matrices whose columns are contiguous, of `height` numbers each.
-  TENURE_FLATTEN static void gather_columns(std::int64_t height, std::int64_t width, const T* const (&from)[lanes], T* to) {
-    for_each_block(height * width, [&](std::int64_t first, int n) {
-      packet_of<T, lanes> rows[lanes];
-      load_block(first, n, from, rows);
-      std::int64_t column = first / height, row = first % height;
-      for (int e = 0; e < n; ++e) {
-        math::store<packet_of<T, lanes>>(to + (row * width + column) * lanes, rows[e]);
-        if (++row == height) row = 0, ++column;
-      }
-    });
-  }
-  static TENURE_INLINE void load_block(std::int64_t first, int n, const T* const (&from)[lanes], packet_of<T, lanes> (&rows)[lanes]) {
-    using P = packet_of<T, lanes>;
-    for (int l = 0; l < lanes; ++l) rows[l] = n == lanes ? math::load<P>(from[l] + first) : math::load_first<P>(from[l] + first, n);
-    math::transpose<P>(rows);
-  }
-  /// The inverse: number e of sample l is at from[e * lanes + l].
-  TENURE_FLATTEN static void scatter(std::int64_t size, const T* from, T* to, int used) {
-    if constexpr (transposes)
-      for_each_block(size, [&](std::int64_t first, int n) {
-        using P = packet_of<T, lanes>;
-        P rows[lanes];
-        for (int e = 0; e < lanes; ++e) rows[e] = math::load<P>(from + (first + (e < n ? e : 0)) * lanes);
-        math::transpose<P>(rows);
-        for (int l = 0; l < used; ++l)
-          if (n == lanes) math::store<P>(to + l * size + first, rows[l]);
-          else math::store_first<P>(to + l * size + first, rows[l], n);
-      });
-    else
-      for (int l = 0; l < used; ++l)
-        for (std::int64_t e = 0; e < size; ++e) to[l * size + e] = from[e * lanes + l];
-  }
-
   const opaque_operation& operation_;
   typename Record::options options_;
   sizes_type sizes_;
   int batch_;
   std::int64_t count_ = 1, size_[operands] = {}, step_[operands] = {}, result_[results] = {};
-  bool has_step_[operands] = {}, is_dense_[operands] = {}, in_place_[operands] = {}, in_lanes_ = false, is_large_ = false;
+  contiguous_sample contiguous_[operands];
+  bool has_step_[operands] = {}, in_place_[operands] = {}, in_lanes_ = false, is_large_ = false;
 };
 
 }  // namespace detail

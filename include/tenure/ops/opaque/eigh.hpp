@@ -6,24 +6,18 @@
 
 #include <tenure/ops/opaque/operation.hpp>
 #include <tenure/ops/opaque/spectrum.hpp>
+#include <tenure/ops/opaque/tridiagonal.hpp>
 
 namespace TENURE_NAMESPACE::ops {
 
-/// Cyclic rotations of Jacobi on the lower triangle of a, which is divided by its largest element before. They are over when no rotation is needed in any
-/// lane. With v == nullptr there are no vectors.
+/// Cyclic rotations of Jacobi on the lower triangle of a, whose largest number is about 1. They are over when no rotation is needed in any lane. The columns of v,
+/// unless it is null, are the vectors.
 template <class V>
 TENURE_KERNEL_INLINE void jacobi_eigenvalues(std::int64_t n, V* a, V* w, V* v) {
   using number = typename V::number;
   const V zero = V(number(0)), one = V(number(1)), most = V(std::numeric_limits<number>::epsilon() / number(256));
-  V largest = zero;
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j <= i; ++j) largest = V(math::max(largest.value, math::abs(a[i * n + j]).value));
-  const V wrong = largest - largest, scale = math::choose(largest > zero, largest, one) + wrong;  // NaN if any element is inf or NaN
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < n; ++j) {
-      if (j <= i) a[i * n + j] = a[i * n + j] / scale;
-      if (v != nullptr) v[i * n + j] = (i == j ? one : zero) + wrong;
-    }
+  for (std::int64_t i = 0; v != nullptr && i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) v[i * n + j] = i == j ? one : zero;
   for (int sweep = 0; sweep < most_jacobi_sweeps; ++sweep) {
     bool goes_on = false;
     for (std::int64_t p = 0; p < n; ++p)
@@ -43,7 +37,22 @@ TENURE_KERNEL_INLINE void jacobi_eigenvalues(std::int64_t n, V* a, V* w, V* v) {
       }
     if (!goes_on) break;
   }
-  for (std::int64_t i = 0; i < n; ++i) w[i] = a[i * (n + 1)] * scale;
+  for (std::int64_t i = 0; i < n; ++i) w[i] = a[i * (n + 1)];
+}
+/// The eigenvalues w of the lower triangle of a, in ascending order, and with v != nullptr the vectors as its columns. `scratch` has tridiagonal_scratch(n) numbers.
+template <class V>
+TENURE_KERNEL_INLINE void symmetric_eigenvalues(std::int64_t n, V* a, V* w, V* v, V* scratch) {
+  using number = typename V::number;
+  const V zero = V(number(0)), one = V(number(1));
+  V largest = zero;
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j <= i; ++j) largest = V(math::max(largest.value, math::abs(a[i * n + j]).value));
+  const V wrong = largest - largest, scale = math::choose(largest > zero, largest, one) + wrong;  // NaN if any element is inf or NaN
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j <= i; ++j) a[i * n + j] = a[i * n + j] / scale;
+  if (n < least_tridiagonal_rows) jacobi_eigenvalues(n, a, w, v);
+  else tridiagonal_eigenvalues(n, a, w, v, scratch);
+  for (std::int64_t i = 0; i < n; ++i) w[i] = w[i] * scale;
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = i + 1; j < n; ++j) {
       const auto is_less = w[j] < w[i];
@@ -53,7 +62,7 @@ TENURE_KERNEL_INLINE void jacobi_eigenvalues(std::int64_t n, V* a, V* w, V* v) {
     }
   for (std::int64_t c = 0; v != nullptr && c < n; ++c) {
     const V sign = sign_of_column(v + c, n, n);
-    for (std::int64_t r = 0; r < n; ++r) v[r * n + c] = v[r * n + c] * sign;
+    for (std::int64_t r = 0; r < n; ++r) v[r * n + c] = v[r * n + c] * sign + wrong;
   }
 }
 /// The spectrum of the symmetric matrix with the lower triangle of a.
@@ -72,10 +81,11 @@ struct eigh : sample_operation<eigh, 1, 2> {
   static constexpr const char* name = "eigh";
   static constexpr signature takes = "(n,n)->(n),(n,n)";
   static constexpr bool overwrites(int) { return true; }
+  static constexpr std::int64_t scratch(const sample_sizes& sizes) { return tridiagonal_scratch(sizes[0]); }
 
   template <class V>
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
-    jacobi_eigenvalues(sizes[0], operand[0], results[0], results[1]);
+    symmetric_eigenvalues(sizes[0], operand[0], results[0], results[1], operand[1]);
   }
   template <class T>
   static void reference(const sample_sizes& sizes, const T* const* operand, T* const* to, no_options) {
@@ -105,7 +115,7 @@ struct eigh : sample_operation<eigh, 1, 2> {
     if (number_of(y) == 0) return diagonal_of(inside);
     return matrix_product(v, inside * X(inverse_differences(w, v)));
   }
-  static constexpr std::int64_t flops_of_sample(const sample_sizes& sizes) { return 40 * sizes[0] * sizes[0] * sizes[0]; }
+  static constexpr std::int64_t flops_of_sample(const sample_sizes& sizes) { return 10 * sizes[0] * sizes[0] * sizes[0]; }
 };
 
 /// Eigenvalues alone: d w = diag(v^T da v).
@@ -113,10 +123,11 @@ struct eigvalsh : sample_operation<eigvalsh, 1> {
   static constexpr const char* name = "eigvalsh";
   static constexpr signature takes = "(n,n)->(n)";
   static constexpr bool overwrites(int) { return true; }
+  static constexpr std::int64_t scratch(const sample_sizes& sizes) { return tridiagonal_scratch(sizes[0]); }
 
   template <class V>
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* to, no_options) {
-    jacobi_eigenvalues(sizes[0], operand[0], to, static_cast<V*>(nullptr));
+    symmetric_eigenvalues(sizes[0], operand[0], to, static_cast<V*>(nullptr), operand[1]);
   }
   template <class T>
   static void reference(const sample_sizes& sizes, const T* const* operand, T* to, no_options) {
@@ -134,7 +145,7 @@ struct eigvalsh : sample_operation<eigvalsh, 1> {
     const X v = eigh::of<1>({}, operand_of(y, 0));
     return reduced(X(matrix_product(symmetric_part(tangents[0]), v)) * v, std::int64_t{1} << (v.shape().rank - 2), ir::reduction::sum);
   }
-  static constexpr std::int64_t flops_of_sample(const sample_sizes& sizes) { return 20 * sizes[0] * sizes[0] * sizes[0]; }
+  static constexpr std::int64_t flops_of_sample(const sample_sizes& sizes) { return 3 * sizes[0] * sizes[0] * sizes[0]; }
 };
 }  // namespace nodes
 
@@ -174,7 +185,7 @@ namespace TENURE_NAMESPACE {
 /// also where eigenvalues are equal. Those of v take vectors of one eigenvalue as fixed to each other there. Eigenvalues are equal if rounding can
 /// explain their difference. So the first derivative of a projection onto all vectors of an eigenvalue is right, where JAX and PyTorch give NaN. Between equal
 /// eigenvalues v diag(h(w)) v^T lacks the part with h', and all second derivatives lack a part. a has a floating element type.
-/// Source: Jacobi's rotations; Golub and Van Loan, Matrix Computations, 8.5. Cost: about 40 n^3 operations a matrix. With TENURE_EIGEN_DECOMPOSITIONS large
+/// Source: up to 4 x 4 Jacobi's rotations, else Householder's reflections and QL steps; Golub and Van Loan, Matrix Computations, 8.5 and 8.3. Cost: about 10 n^3 operations a matrix. With TENURE_EIGEN_DECOMPOSITIONS large
 /// matrices are computed by Eigen (chapter 12).
 template <operand A> constexpr auto eigh(const A& a) { return std::tuple{apply<ops::of_symmetric<ops::nodes::eigh, 0>>(a), apply<ops::of_symmetric<ops::nodes::eigh, 1>>(a)}; }
 

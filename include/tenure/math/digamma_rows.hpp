@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSL-1.0
+// digamma of doubles in packets of less than 512 bits (digamma_pieces.hpp has the wider ones): on [1, 32) a polynomial of degree 7 for each 32nd of an octave, whose coefficients are a
+// row of 64 bytes, a line of the cache. Each lane loads its row, and the rows are transposed: a gather takes 5 times as long. The two pieces beside the root have it as their
+// centre, so that the result has its digits there. From 32 on it is the logarithm and Stirling's series. scripts/gamma.py writes the coefficients.
+// The error is at most 3 ulp.
+// Cost: for each of 8 coefficients two shuffles, a load and an fma up to 32; from there on a logarithm and a division; below 1 a division more.
+#pragma once
+
+#include <tenure/math/logarithm.hpp>
+#include <tenure/math/packet/rows.hpp>
+
+#if !defined(__CUDACC__)
+
+namespace TENURE_NAMESPACE::TENURE_LANES(math)::detail {
+
+inline constexpr double digamma_root = 0x1.762d86356be3fp+0;
+// The coefficients of the powers of the distance from the centre of a piece, or from the root on [1.4375, 1.5).
+alignas(64) inline constexpr double digamma_rows[160][8] = {
+    {-0x1.1a85eb572eda6p-1, 0x1.9baf85438e0efp+0, -0x1.271e29ec3a0c6p+0, 0x1.0519bf163b17fp+0, -0x1.ec09900146d31p-1, 0x1.db02398679e44p-1, -0x1.cf9d0cfade96bp-1, 0x1.c67402131ad53p-1},
+    {-0x1.015a8b8b0e3f5p-1, 0x1.89fa0d6713b01p+0, -0x1.1003095e10282p+0, 0x1.d1111ca792d29p-1, -0x1.a825f7e3b00d9p-1, 0x1.8cb977836e6ddp-1, -0x1.775afd6044891p-1, 0x1.64cd53ff1ee35p-1},
+    {-0x1.d27ec7b18e1f2p-2, 0x1.79a1de811a42ap+0, -0x1.f6cb04312c1c2p-1, 0x1.9fb47625ba33bp-1, -0x1.6f4bf0fde25c5p-1, 0x1.4d257b0e4d718p-1, -0x1.31d21f5e6e519p-1, 0x1.1a26cbfceb3a8p-1},
+    {-0x1.a43f9f374ca54p-2, 0x1.6a81df2e55626p+0, -0x1.d1e0178e6c932p-1, 0x1.74de5f7202459p-1, -0x1.3f6f8dd7ec303p-1, 0x1.1931c27805427p-1, -0x1.f54ea79f3b224p-2, 0x1.c145273233158p-2},
+    {-0x1.77d2a6c029534p-2, 0x1.5c79de9b48bebp+0, -0x1.b0b5501366757p-1, 0x1.4f8a19d0864c4p-1, -0x1.16f13e5ffcc7ep-1, 0x1.dcfdf70430527p-2, -0x1.9d310e60a8666p-2, 0x1.67fb58c736dafp-2},
+    {-0x1.4d16a96253f1ap-2, 0x1.4f6dd036fa015p+0, -0x1.92d0e018ad9aap-1, 0x1.2ee163b0412bdp-1, -0x1.e90a6c79b060ap-2, 0x1.966bc98d8ecf3p-2, -0x1.5661645fc4c1cp-2, 0x1.2230a82599d98p-2},
+    {-0x1.23edba1098f39p-2, 0x1.43452a6e28067p+0, -0x1.77cb410ce87e5p-1, 0x1.123336af8b015p-1, -0x1.ae41c22fa62f0p-2, 0x1.5bcc7cb8cfb06p-2, -0x1.1d23760c88b43p-2, 0x1.d68ceb41d3462p-3},
+    {-0x1.f87997a21a3f2p-3, 0x1.37ea61732ce67p+0, -0x1.5f4c10358d743p-1, 0x1.f1d91875b09eap-2, -0x1.7bd99692ad0f2p-2, 0x1.2adcb5ee021dap-2, -0x1.dd36386b76a73p-3, 0x1.7f967f12d7d7cp-3},
+    {-0x1.abd6b248be6c0p-3, 0x1.2d4a789e58e34p+0, -0x1.490785a4379b7p-1, 0x1.c5255b3a6ddbfp-2, -0x1.5073b13f250cbp-2, 0x1.01d1d6e2a8934p-2, -0x1.91279b85f65dep-3, 0x1.3a51c9cc674adp-3},
+    {-0x1.61c6302421b0dp-3, 0x1.2354a61d1db7dp+0, -0x1.34bc64cfdb673p-1, 0x1.9d7d6791983f4p-2, -0x1.2af1e7d28728ep-2, 0x1.be7d4daf1bb6dp-3, -0x1.52aeb38715bf3p-3, 0x1.02d4d141facb1p-3},
+    {-0x1.1a1f719034fafp-3, 0x1.19fa058b97e98p+0, -0x1.22324db9afe11p-1, 0x1.7a33e3fd40138p-2, -0x1.0a69369915184p-2, 0x1.83fd49b578078p-3, -0x1.1f1ef3150d3a1p-3, 0x1.ac485ba03982fp-4},
+    {-0x1.a97ab47605f60p-4, 0x1.112d56c53683cp+0, -0x1.11385b26383b9p-1, 0x1.5ab62e8f0ac35p-2, -0x1.dc2f59de7f2d8p-3, 0x1.524c8f71ba871p-3, -0x1.e8bcd6cba1b0dp-4, 0x1.63ecc4e568833p-4},
+    {-0x1.22fbde5358609p-4, 0x1.08e2c6c324400p+0, -0x1.01a3feb7c1d54p-1, 0x1.3e87be36df16dp-2, -0x1.aab9053b8013fp-3, 0x1.27edd5054b5d7p-3, -0x1.a187ef912f79ep-4, 0x1.290f213a6474ap-4},
+    {-0x1.410805cdb0a99p-5, 0x1.010fc0cb0b593p+0, -0x1.e6a01df4f86a0p-2, 0x1.253e65abdde17p-2, -0x1.7f63acf7fb648p-3, 0x1.03aaf678705afp-3, -0x1.65fb8109eb74cp-4, 0x1.f1e381c55a0afp-5},
+    {-0x1.aa2d9b3ce29e0p-54, 0x1.ef72bc8ee38adp-1, -0x1.c563b54aa174fp-2, 0x1.08b4294d18d68p-2, -0x1.4fc131c9915e8p-3, 0x1.b9a5d5fafe30ep-4, -0x1.27933c3f6bba2p-4, 0x1.a0726c2925e93p-5},
+    {-0x1.aa2d9b3ce29e0p-54, 0x1.ef72bc8ee377fp-1, -0x1.c563b54a63207p-2, 0x1.08b42923aa195p-2, -0x1.4fc1146b851a6p-3, 0x1.b99a377ab6301p-4, -0x1.266d0636cab8cp-4, 0x1.672fd3c628104p-5},
+    {0x1.a1c24f31692b7p-5, 0x1.d813472bcd9dap-1, -0x1.9d48e4210b17bp-2, 0x1.cee4eacbed31cp-3, -0x1.1a17e22a8254ep-3, 0x1.64fa066b5f58bp-4, -0x1.cc62353cd4a80p-5, 0x1.2bca9a85e0f33p-5},
+    {0x1.454fc97f2ca0bp-4, 0x1.cb7da4647db0dp-1, -0x1.8862f698da7d8p-2, 0x1.ad4ecadbe622dp-3, -0x1.ffa060fb521d8p-4, 0x1.3cbce0cba5fcbp-4, -0x1.8fdab1f13b127p-5, 0x1.fde7f45e99431p-6},
+    {0x1.b6ad657e270e8p-4, 0x1.bf8917eb7e6d8p-1, -0x1.74fd1f1e0e988p-2, 0x1.8ed19a300c14ep-3, -0x1.d0eef11f040ddp-4, 0x1.19bd347f6ba3dp-4, -0x1.5c4b6af604516p-5, 0x1.b3144fa892ab5p-6},
+    {0x1.1290668dcadf9p-3, 0x1.b42a301212eb8p-1, -0x1.62f44c84fad78p-2, 0x1.7315b0a3e0ba8p-3, -0x1.a759b292af6fdp-4, 0x1.f66c18df87588p-5, -0x1.303b88ceaff65p-5, 0x1.746a75de110d1p-6},
+    {0x1.48670b98017bdp-3, 0x1.a95683fda9c50p-1, -0x1.522944892f23ap-2, 0x1.59ce9a064d098p-3, -0x1.823b13b0ac9cbp-4, 0x1.c104f83ddbfa5p-5, -0x1.0a75ca327f5c4p-5, 0x1.3fc125d993866p-6},
+    {0x1.7ceb6f37e8a6ap-3, 0x1.9f0496ef646acp-1, -0x1.42802757acc7ep-2, 0x1.42b9789b6e391p-3, -0x1.61052800fe6a3p-4, 0x1.922fdb739fbd5p-5, -0x1.d3f6cfcbf0155p-6, 0x1.135973efa302dp-6},
+    {0x1.b02d3c9e51965p-3, 0x1.952bbf2619ec9p-1, -0x1.33e004e1c6441p-2, 0x1.2d9ba9b14b8cfp-3, -0x1.433de9eafa48bp-4, 0x1.690311183b7ffp-5, -0x1.9bf3658d11e27p-6, 0x1.db91bbc19e70fp-7},
+    {0x1.e23b15ca5e19ep-3, 0x1.8bc40fd830d2dp-1, -0x1.263281277f6e6p-2, 0x1.1a41a0bb94b4cp-3, -0x1.287c225862b6bp-4, 0x1.44b8ebfebd384p-5, -0x1.6b83a2a66e439p-6, 0x1.9bd05ea040ff5p-7},
+    {0x1.099154f60ab1fp-2, 0x1.82c645d72fb7ep-1, -0x1.1963852537f1ap-2, 0x1.087def99870eep-3, -0x1.1064d72fce87bp-4, 0x1.24a9b0068ff21p-5, -0x1.41844c95186e5p-6, 0x1.658c301ba9c92p-7},
+    {0x1.217864c08c383p-2, 0x1.7a2bb67fe1ff2p-1, -0x1.0d60fa75ef7cbp-2, 0x1.f050e8cd4b836p-4, -0x1.f5524f9bbba9bp-5, 0x1.08469afd8770dp-5, -0x1.1d020a92bfa67p-6, 0x1.3739379bfcf4ap-7},
+    {0x1.38d8bc37fb011p-2, 0x1.71ee40a80d35fp-1, -0x1.021a900e40759p-2, 0x1.d23b4d372bde1p-4, -0x1.ce09071dfded1p-5, 0x1.de2ba3b8590fdp-6, -0x1.fa61bc0ef8be3p-7, 0x1.0f916e2b30bf6p-7},
+    {0x1.4fb7ff2ebfef9p-2, 0x1.6a083f467aa57p-1, -0x1.ef030d6ff0a0cp-3, 0x1.b67bfcc62d832p-4, -0x1.aa7654b8ccb5cp-5, 0x1.b15e0c9847fd0p-6, -0x1.c2ca79ae83ac7p-7, 0x1.db0ef090339c6p-8},
+    {0x1.661b7ab7ded7ep-2, 0x1.62747d9bf35f6p-1, -0x1.db11085bd033bp-3, 0x1.9cdae3dcb57e1p-4, -0x1.8a31d4835e00dp-5, 0x1.897162f44b612p-6, -0x1.921cf07ba4bdcp-7, 0x1.a0781f8bffe07p-8},
+    {0x1.7c082bd5baeefp-2, 0x1.5b2e2cac12a92p-1, -0x1.c846d7caea916p-3, 0x1.85260a9ec56abp-4, -0x1.6ce01f056acf5p-5, 0x1.65cb9097d6cd0p-6, -0x1.67645ac7331a5p-7, 0x1.6deb13eca8f8bp-8},
+    {0x1.9182c589c9f2dp-2, 0x1.5430d9dbc9aaap-1, -0x1.b68e7972e48b0p-3, 0x1.6f30d3f0970e2p-4, -0x1.5230fd3ae8b65p-5, 0x1.45e7a546e2033p-6, -0x1.41d1162ab596ep-7, 0x1.42320fadda9aep-8},
+    {0x1.a68fb65667d17p-2, 0x1.4d78669151005p-1, -0x1.a5d3e592a0347p-3, 0x1.5ad356f58ae00p-4, -0x1.39dde269aa2efp-5, 0x1.2952a77887392p-6, -0x1.20b28626dac0dp-7, 0x1.1c49ef04a9522p-8},
+    {0x1.c55e997b2ef64p-2, 0x1.43dc946cba6eep-1, -0x1.8e7062f47cd25p-3, 0x1.3ef65c6fb8be3p-4, -0x1.1947c445f3b42p-5, 0x1.03d0bd29f2e7bp-6, -0x1.ec63304eabe13p-8, 0x1.d930abbb78e47p-9},
+    {0x1.ed17cd841e92bp-2, 0x1.37dc6fcca9444p-1, -0x1.721bc70446c78p-3, 0x1.1e3267af462dap-4, -0x1.e81a04031a514p-6, 0x1.b451139ce32d6p-7, -0x1.9058a87f583a3p-8, 0x1.74bc93a213ad7p-9},
+    {0x1.09af545b22881p-1, 0x1.2cb3353b6cbcbp-1, -0x1.58a4c9e019b43p-3, 0x1.01b46e58de9c8p-4, -0x1.a969cf21c2de1p-6, 0x1.705d219e3ae60p-7, -0x1.4796d60dce96bp-8, 0x1.27bf6e7a2fcfep-9},
+    {0x1.1c2654f389d19p-1, 0x1.224b7b9baf6c1p-1, -0x1.41ad1ee874ff7p-3, 0x1.d1a3cb9afa744p-5, -0x1.745ac42a421e2p-6, 0x1.38988405fdb7fp-7, -0x1.0dab0c5c88908p-8, 0x1.d88bce9014265p-10},
+    {0x1.2dfc67b29979ap-1, 0x1.1892904d0ed09p-1, -0x1.2ce4f92bff03ap-3, 0x1.a5fdc052198eap-5, -0x1.4738a0d6125b7p-6, 0x1.0a8f4b05f5e8ep-7, -0x1.be7fc7a6f851ep-9, 0x1.7bf76b24d0135p-10},
+    {0x1.3f3bf37e0bb76p-1, 0x1.0f780dd7561b6p-1, -0x1.1a0879e241ff5p-3, 0x1.7f8fc1d71cba2p-5, -0x1.20a5db3cf7fd9p-6, 0x1.c8b1c4fc02c6ep-8, -0x1.73a0d15c83c32p-9, 0x1.33663f649409bp-10},
+    {0x1.4fee68ff4794ep-1, 0x1.06ed85009a7e6p-1, -0x1.08dda1bee5d03p-3, 0x1.5d9a211bdde49p-5, -0x1.ff113caa64c13p-7, 0x1.88ecdedbd7206p-8, -0x1.36e2ac6559d26p-9, 0x1.f44606fded2d3p-11},
+    {0x1.601c5fb4ac1a5p-1, 0x1.fdcc695f454fep-2, -0x1.f26550c94d2b6p-4, 0x1.3f7cf469bd7c8p-5, -0x1.c5f89f28c5bcdp-7, 0x1.5373d36dd9c4ap-8, -0x1.055356602237dp-9, 0x1.995384fcdbe7bp-11},
+    {0x1.6fcdaee40e7dfp-1, 0x1.eead9b89f0bf3p-2, -0x1.d5b94836d3944p-4, 0x1.24b2298398b1bp-5, -0x1.948ce70b18aeap-7, 0x1.26670ce37a918p-8, -0x1.b9582518996bbp-10, 0x1.50aa8cce21e76p-11},
+    {0x1.7f09831b4276ep-1, 0x1.e06a815d0eb76p-2, -0x1.bb6ce20ad3259p-4, 0x1.0cc8d0e275901p-5, -0x1.699c31c5fe9e2p-7, 0x1.00477a373ec98p-8, -0x1.764ef4d96db40p-10, 0x1.164864bbba9a6p-11},
+    {0x1.8dd670cb9bbfep-1, 0x1.d2f125df9e848p-2, -0x1.a33f95c0d01bep-4, 0x1.eec2b74b0b0b1p-6, -0x1.442a577cd4d5fp-7, 0x1.bfc2be2c83298p-9, -0x1.3ec50ed5fcc60p-10, 0x1.ce3a89659f9aep-12},
+    {0x1.9c3a8473f33b7p-1, 0x1.c631766873d68p-2, -0x1.8cf91e823463cp-4, 0x1.c8552dc096242p-6, -0x1.23667786592d7p-7, 0x1.88785104c386bp-9, -0x1.108b1300b9133p-10, 0x1.819db3ee6bbcfp-12},
+    {0x1.aa3b50b865ceep-1, 0x1.ba1d05911defbp-2, -0x1.786840ceb5e23p-4, 0x1.a5be772e0c765p-6, -0x1.06a2bd2e2bca1p-7, 0x1.591c0163d4c9ap-9, -0x1.d3cb8da0a4119p-11, 0x1.4316a3332472ap-12},
+    {0x1.b7ddfab6a4d56p-1, 0x1.aea6d72114adcp-2, -0x1.6561c4ed36d95p-4, 0x1.8687e8538f3c2p-6, -0x1.da9bb4b956185p-8, 0x1.3064688b6b349p-9, -0x1.92e80c62d1d81p-11, 0x1.0fd0722177950p-12},
+    {0x1.c52744d87039fp-1, 0x1.a3c33373baa41p-2, -0x1.53bf9c50de93dp-4, 0x1.6a4b7e0dbd77ep-6, -0x1.addbab9fdfa51p-8, 0x1.0d437342c1c4bp-9, -0x1.5c35ef27195fep-11, 0x1.cb27a928c5576p-13},
+    {0x1.d21b985b0a925p-1, 0x1.996781220e940p-2, -0x1.43602a1e7375bp-4, 0x1.50b137b819e19p-6, -0x1.8637c46efd0afp-8, 0x1.ddb561bd711d7p-10, -0x1.2dedd2cf7d136p-11, 0x1.8544bb51cb1acp-13},
+    {0x1.debf0db9a73c2p-1, 0x1.8f8a23f106d4fp-2, -0x1.3425a88d84564p-4, 0x1.396ce92a4abccp-6, -0x1.63020a3cab7f9p-8, 0x1.a8e440ffc7d28p-10, -0x1.069f5c1fc2527p-11, 0x1.4b35c2ef753c9p-13},
+    {0x1.eb15742195049p-1, 0x1.862260329d4c2p-2, -0x1.25f5a61a48c39p-4, 0x1.243c6d3307e93p-6, -0x1.43a6c37e418fep-8, 0x1.7ae1d527c2188p-10, -0x1.ca3e69dc6a2cep-12, 0x1.1ac91d612283dp-13},
+    {0x1.f7225810ee96ep-1, 0x1.7d2841ebe842dp-2, -0x1.18b896743bee6p-4, 0x1.10e6264991ad3p-6, -0x1.27a80ba04ac20p-8, 0x1.52af305fbf9b4p-10, -0x1.90f212b80016bp-12, 0x1.e47c157fa5e52p-14},
+    {0x1.0174849dd354fp+0, 0x1.749487300ec23p-2, -0x1.0c5973d95a13bp-4, 0x1.fe6f7ddd443ffp-7, -0x1.0e9a3bc02ad15p-8, 0x1.2f76e8767afe4p-10, -0x1.5fc9259692ffbp-12, 0x1.a058a08a57f7cp-14},
+    {0x1.07364fe753c05p+0, 0x1.6c608d37e03c6p-2, -0x1.00c56e29f922bp-4, 0x1.de0a3c44d350fp-7, -0x1.f041f27c7019ep-9, 0x1.1085ac2c0f0d3p-10, -0x1.3579f5f8eecf2p-12, 0x1.66e2ebbbc607dp-14},
+    {0x1.0cd80092a648fp+0, 0x1.64863fd171757p-2, -0x1.ebd74afc49409p-5, 0x1.c04f0d3fdee0ap-7, -0x1.c7d9936bea64dp-9, 0x1.ea8890dcf4e1ap-11, -0x1.10f41cd46cb92p-12, 0x1.36448220d108ep-14},
+    {0x1.125af2014d596p+0, 0x1.5d000ad3390bcp-2, -0x1.d779dcd3bc506p-5, 0x1.a4f9b2b8d9c03p-7, -0x1.a3722578dbfdbp-9, 0x1.ba65a1c642f07p-11, -0x1.e2ab5850f5a88p-13, 0x1.0cfed2847a761p-14},
+    {0x1.17c06a2e96dc9p+0, 0x1.55c8cd4b6ae2bp-2, -0x1.c4573cdd99ca9p-5, 0x1.8bcdea6e3f971p-7, -0x1.8294e21ee3317p-9, 0x1.8fc9604459e16p-11, -0x1.abc5264882e92p-13, 0x1.d3b30c32cdbefp-15},
+    {0x1.1d099b6562e68p+0, 0x1.4edbce2f4cf29p-2, -0x1.b256beb7799fep-5, 0x1.74965dd20e2e0p-7, -0x1.64daae012c000p-9, 0x1.69fae219e9852p-11, -0x1.7bfb730d174b7p-13, 0x1.97a942449020cp-15},
+    {0x1.2237a5cb510a2p+0, 0x1.4834b2575f34ep-2, -0x1.a162111fddc7ep-5, 0x1.5f23ba58d2603p-7, -0x1.49e9ca44b69c6p-9, 0x1.485c39523a5e6p-11, -0x1.5246e97cb348ap-13, 0x1.643b219ec7f6cp-15},
+    {0x1.274b98c62e405p+0, 0x1.41cf739ccb208p-2, -0x1.9164fa882b599p-5, 0x1.4b4beb9ceda06p-7, -0x1.3173e591faa99p-9, 0x1.2a661f469c306p-11, -0x1.2dca1cdd4263ap-13, 0x1.380cfd22fd253p-15},
+    {0x1.2c46743fdc30ep+0, 0x1.3ba858f2eba2dp-2, -0x1.824d1e3db0bd1p-5, 0x1.38e971e71a914p-7, -0x1.1b347be6afa8dp-9, 0x1.0fa46135532dap-11, -0x1.0dca4817329dfp-13, 0x1.11fed192df66fp-15},
+    {0x1.312929cc60ed3p+0, 0x1.35bbef5d15466p-2, -0x1.7409c8f0bc750p-5, 0x1.27dad0a0256c2p-7, -0x1.06ef77920e267p-9, 0x1.ef65d408b4a95p-12, -0x1.e352ce58ef82fp-14, 0x1.e2427a239ed75p-16},
+    {0x1.35f49db5580b1p+0, 0x1.300703a545075p-2, -0x1.668bc391d0784p-5, 0x1.180210f5063c8p-7, -0x1.e8e010835f930p-10, 0x1.c4769836d179fp-12, -0x1.b1c2cbc60027ap-14, 0x1.a9594a70b65d6p-16},
+    {0x1.3aa9a7ed98751p+0, 0x1.2a869cbc28466p-2, -0x1.59c52ba5ab13cp-5, 0x1.094455974105fp-7, -0x1.c70f4e1dfa4acp-10, 0x1.9de568037399cp-12, -0x1.86005a734aa4ep-14, 0x1.77f42caf74918p-16},
+    {0x1.3f4914ef8aacep+0, 0x1.2537f6ae27a74p-2, -0x1.4da95052b8daap-5, 0x1.f712fa0dbae2bp-8, -0x1.a81a8040cf664p-10, 0x1.7b3061eed6488p-12, -0x1.5f48c930d4bbep-14, 0x1.4cfb013c0d8eap-16},
+    {0x1.461156e03b4dcp+0, 0x1.1d99b118d9674p-2, -0x1.3ca68387f34e4p-5, 0x1.d14f713185170p-8, -0x1.7e6afe08b9dfcp-10, 0x1.4d6a8062d18c1p-12, -0x1.2d5c9cca691e1p-14, 0x1.16ada77780af2p-16},
+    {0x1.4ed7726f263f9p+0, 0x1.1408d83d98500p-2, -0x1.27e91c04d82d2p-5, 0x1.a496d02080f5ap-8, -0x1.4e740e730cd03p-10, 0x1.1a3a685c41491p-12, -0x1.edec65b5b3a74p-15, 0x1.ba4eacd102540p-17},
+    {0x1.5753894181617p+0, 0x1.0b15e4159dff7p-2, -0x1.15224a6040e11p-5, 0x1.7d651c2ba15f4p-8, -0x1.25bf7d7016a48p-10, 0x1.e04dd1295bb06p-13, -0x1.974819c34dc83p-15, 0x1.6186bfa6e3c34p-17},
+    {0x1.5f8a4e51b112cp+0, 0x1.02b21b67f4abap-2, -0x1.0414d714c798ap-5, 0x1.5ae7313da2c32p-8, -0x1.0306fff6b75a7p-10, 0x1.9ab698472e99ap-13, -0x1.51cdd11cb6d55p-15, 0x1.1c799dc5d78acp-17},
+    {0x1.6780061291a1ap+0, 0x1.f5a113159dc87p-3, -0x1.e919199359f4cp-6, 0x1.3c6e7df48fe4ep-8, -0x1.ca89ff6d28408p-11, 0x1.60d64b5eeb1b4p-13, -0x1.19b9558790ab2p-15, 0x1.ccbd13f199300p-18},
+    {0x1.6f389384fdf2bp+0, 0x1.e6cb7967e0724p-3, -0x1.ccb95c58dd6bfp-6, 0x1.2169db00722c1p-8, -0x1.974cc86b4d83bp-11, 0x1.3071fca0dc309p-13, -0x1.d85ad47538392p-16, 0x1.775a5becf1eefp-18},
+    {0x1.76b7836dbfc33p+0, 0x1.d8cf1eba77d06p-3, -0x1.b2bd6fe7551a2p-6, 0x1.095ff0115e504p-8, -0x1.6aff893d2a49ep-11, 0x1.07c74c3e9c016p-13, -0x1.8df0282f202a5p-16, 0x1.3387f8a40f418p-18},
+    {0x1.7e0015fbbf7aap+0, 0x1.cb99f540a9f1fp-3, -0x1.9ae2bd73e0508p-6, 0x1.e7d59045ca6d4p-9, -0x1.448a40b022212p-11, 0x1.cae12bdd360c0p-14, -0x1.50cecb14017cbp-16, 0x1.faa4b3d14eae6p-19},
+    {0x1.8515471f3f3e0p+0, 0x1.bf1bdfbd7bca1p-3, -0x1.84ef78622bf54p-6, 0x1.c1689e18be101p-9, -0x1.2306f614b7373p-11, 0x1.90a01d236c862p-14, -0x1.1e53e9943d4a7p-16, 0x1.a377fd89ff368p-19},
+    {0x1.8bf9d5c707ae5p+0, 0x1.b34670c7d601cp-3, -0x1.70b144128df49p-6, 0x1.9ee7077bf984ap-9, -0x1.05b7c9c28fb30p-11, 0x1.5effef812f4fap-14, -0x1.e8de8f50883f4p-17, 0x1.5cfaac14033b5p-19},
+    {0x1.92b04a2ef4653p+0, 0x1.a80cb3e5c363ap-3, -0x1.5dfc161a86052p-6, 0x1.7fd46eca4e5c2p-9, -0x1.d7fe5d4cfa36ep-12, 0x1.348d2b2e317b9p-14, -0x1.a3019383fccbap-17, 0x1.23acc762c48a1p-19},
+    {0x1.993afb63b848dp+0, 0x1.9d62fecc414c5p-3, -0x1.4ca9492dc73bbp-6, 0x1.63c676579c221p-9, -0x1.aab395666e962p-12, 0x1.1019e2a00082ep-14, -0x1.687d5c665dd32p-17, 0x1.e9b3dc1101baep-20},
+    {0x1.9f9c141995236p+0, 0x1.933ec9647f160p-3, -0x1.3c96d77c57827p-6, 0x1.4a61caa83b0f6p-9, -0x1.82b339cd47d09p-12, 0x1.e15ed779dc503p-15, -0x1.3744444e8dbc9p-17, 0x1.9ccf5e2215f4ap-20},
+    {0x1.a5d596eece294p+0, 0x1.89968b794311ap-3, -0x1.2da6b535adbcdp-6, 0x1.3357b779bf563p-9, -0x1.5f443f37a5a56p-12, 0x1.ab068cc2a86cfp-15, -0x1.0db10d66841a5p-17, 0x1.5d6192a9abd74p-20},
+    {0x1.abe9622e948aap+0, 0x1.80619f2379d7fp-3, -0x1.1fbe455d5e5e0p-6, 0x1.1e642bb5152c0p-9, -0x1.3fca5f2e26d1fp-12, 0x1.7bdcdbb45280dp-15, -0x1.d4e0c53b56ca0p-18, 0x1.28d3893581493p-20},
+    {0x1.b1d93325dfe25p+0, 0x1.77982736bcbb5p-3, -0x1.12c5e446a02d8p-6, 0x1.0b4c16779cd69p-9, -0x1.23c11abf3751dp-12, 0x1.52cd08efcf071p-15, -0x1.98df1c619dcdap-18, 0x1.fa317e5e7e8a8p-21},
+    {0x1.b7a6a918ed11cp+0, 0x1.6f32f91029e3cp-3, -0x1.06a883f4a0931p-6, 0x1.f3b8181351d3cp-10, -0x1.0ab7b09ea0bfcp-12, 0x1.2ef0d9065e4a8p-15, -0x1.659e38e308255p-18, 0x1.b12013809944cp-21},
+    {0x1.bd5347e5df95bp+0, 0x1.672b8944fe408p-3, -0x1.f6a6aeaa37a78p-7, 0x1.d3ce4a5f71194p-10, -0x1.e89ba8a09cde1p-13, 0x1.0f87f8e86fa3dp-15, -0x1.39b0ef4d61e8ap-18, 0x1.73d7e5c8d4818p-21},
+    {0x1.c2e07a5f24956p+0, 0x1.5f7bdac459b1bp-3, -0x1.e16b13b8519b2p-7, 0x1.b68c1c18087d6p-10, -0x1.c061fe694816cp-13, 0x1.e7e240030db37p-16, -0x1.13eb909350a44p-18, 0x1.40414a08923bep-21},
+    {0x1.c84f9466a9926p+0, 0x1.581e70117d328p-3, -0x1.cd8002f832724p-7, 0x1.9bac77e22f68ap-10, -0x1.9c3479b382a5bp-13, 0x1.b749191124951p-16, -0x1.e6ae49a22c4ebp-19, 0x1.14ac04a9e3d5ap-21},
+    {0x1.cda1d4d1ac264p+0, 0x1.510e3e4a7ac16p-3, -0x1.baca52a2575d3p-7, 0x1.82f286727c5e9p-10, -0x1.7b98b5073f202p-13, 0x1.8c5f212e3c378p-16, -0x1.ae4ea98f2aafdp-19, 0x1.df738a44adbdbp-22},
+    {0x1.d2d8671bd0f97p+0, 0x1.4a46a1bb5b3e6p-3, -0x1.a93187470cdc6p-7, 0x1.6c288f1a728e9p-10, -0x1.5e24cdd6cd172p-13, 0x1.6661ee7c2ecf5p-16, -0x1.7d64cfc5ecc31p-19, 0x1.a09ad4bcfea04p-22},
+    {0x1.d7f464ef44b6bp+0, 0x1.43c353c7b0a91p-3, -0x1.989f843cb3b21p-7, 0x1.571f04280d631p-10, -0x1.437ce643ec918p-13, 0x1.44ac2ae3fe5ebp-16, -0x1.52d5c2c54d7d7p-19, 0x1.6afbddb0579a7p-22},
+    {0x1.dcf6d786e2943p+0, 0x1.3d8061fcc9450p-3, -0x1.890046982952ap-7, 0x1.43abb3ba8e843p-10, -0x1.2b51111fa5724p-13, 0x1.26b0c89de282dp-16, -0x1.2db4c57076a39p-19, 0x1.3d1846686a432p-22},
+    {0x1.e1e0b8eeb301ep+0, 0x1.377a26259389dp-3, -0x1.7a41a91f205cbp-7, 0x1.31a91708980bep-10, -0x1.155b94e28a2dep-13, 0x1.0bf7133b4bff1p-16, -0x1.0d3b1bc9715a0p-19, 0x1.15b52705a80f6p-22},
+    {0x1.e6b2f52685146p+0, 0x1.31ad3f3efc51bp-3, -0x1.6c532fe5ac08ap-7, 0x1.20f5bb286f00ep-10, -0x1.015f761f60c88p-13, 0x1.e82ee4e98aa00p-17, -0x1.e182c914744ecp-20, 0x1.e79c6b02e649bp-23},
+    {0x1.eb6e6b29ea495p+0, 0x1.2c168b305c9afp-3, -0x1.5f25da7e0cd03p-7, 0x1.1173bf4a62bb8p-10, -0x1.de4e79d93b5fdp-14, 0x1.bd7179b8615a8p-17, -0x1.af7468a5a2438p-20, 0x1.ad1716d42f349p-23},
+    {0x1.f013ede072e46p+0, 0x1.26b3212f94692p-3, -0x1.52abfbce2b690p-7, 0x1.03086509eb03ap-10, -0x1.bd07d63d36fcap-14, 0x1.971bfefac2919p-17, -0x1.835b62b878499p-20, 0x1.7a72f1aa32f84p-23},
+    {0x1.f4a444f8ae966p+0, 0x1.21804cbbd6de7p-3, -0x1.46d916c2e9d57p-7, 0x1.eb376019910bbp-11, -0x1.9e98361ecc564p-14, 0x1.74a949c0cddf2p-17, -0x1.5c6bf94415ba4p-20, 0x1.4e83e8d4a29e3p-23},
+    {0x1.f9202db0271afp+0, 0x1.1c7b891d0c224p-3, -0x1.3ba1bf37f4984p-7, 0x1.d230253e3d000p-11, -0x1.82b680675e4a3p-14, 0x1.55a5d444a5869p-17, -0x1.39f8808991b67p-20, 0x1.284ea37c0bd54p-23},
+    {0x1.fd885b8a470ffp+0, 0x1.17a27d581ea2ep-3, -0x1.30fb7e842b5a4p-7, 0x1.bad44abae3f33p-11, -0x1.692207e6ea342p-14, 0x1.39ad286b4b7f2p-17, -0x1.1b6c8697a636cp-20, 0x1.06fff4fa921f8p-23},
+    {0x1.00eebc7bf2715p+1, 0x1.12f2f88a9d18bp-3, -0x1.26dcbb2ffabdcp-7, 0x1.a500d09be6a58p-11, -0x1.51a1746fcb67bp-14, 0x1.2067b40bea837p-17, -0x1.0048d2edbb066p-20, 0x1.d3cbd6dd2becfp-24},
+    {0x1.041d63389c239p+1, 0x1.0c351d51d425cp-3, -0x1.18998828d0245p-7, 0x1.86def7930a7dfp-11, -0x1.31d7fedfa7000p-14, 0x1.fdd5a6124719bp-18, -0x1.ba39478e3173ap-21, 0x1.89dcec73e6fb2p-24},
+    {0x1.083d0d78f1f45p+1, 0x1.03b74a78c4449p-3, -0x1.0722e518a3719p-7, 0x1.630055907990ep-11, -0x1.0d0d395459c90p-14, 0x1.b27366acaf616p-18, -0x1.6d0ce7f827e1ep-21, 0x1.3afded63bda5cp-24},
+    {0x1.0c3bcf27b930ep+1, 0x1.f77d7372d9e7bp-4, -0x1.ee810253eb6e2p-8, 0x1.4362861e7fd7cp-11, -0x1.db3f420eabc97p-15, 0x1.740a8eb3fbd8ep-18, -0x1.2f2016ed6eeebp-21, 0x1.fb4abbf8eb640p-25},
+    {0x1.101ba50f450b1p+1, 0x1.e87f160849a4ap-4, -0x1.d18635ceb7c0fp-8, 0x1.2768fcb043fcep-11, -0x1.a54c204ec86b0p-15, 0x1.4013971ae4cfdp-18, -0x1.fa3536a6b793ap-22, 0x1.9b22caba2b366p-25},
+    {0x1.13de5f485d1fap+1, 0x1.da5e79698cc94p-4, -0x1.b70448fac2f50p-8, 0x1.0e91668077767p-11, -0x1.76c87ac0efbbdp-15, 0x1.14932cf850af3p-18, -0x1.a8e34a51af506p-22, 0x1.4f3c895b4c65ap-25},
+    {0x1.1785a64eea500p+1, 0x1.cd08f517db3a0p-4, -0x1.9eb55035b5b04p-8, 0x1.f0dd5ebe6eee6p-12, -0x1.4e824916ee9b6p-15, 0x1.dff1f46173d86p-19, -0x1.66650e0ebe2c6p-22, 0x1.12ebd8fb79c65p-25},
+    {0x1.1b12ff6315f1dp+1, 0x1.c06de9501d9a0p-4, -0x1.885cc300ed8fap-8, 0x1.c94a2776857e5p-12, -0x1.2b7f5bf1d3b2ap-15, 0x1.a20de1d5b4bf2p-19, -0x1.2fb878f88f481p-22, 0x1.c55e5c5571869p-26},
+    {0x1.1e87d053c6d8ap+1, 0x1.b47e7a06759f2p-4, -0x1.73c60350d3c62p-8, 0x1.a5ce034eb347bp-12, -0x1.0cf205b1acb62p-15, 0x1.6d7d873e9b477p-19, -0x1.0286bca398332p-22, 0x1.77bf50ece7c5fp-26},
+    {0x1.21e562ca1e001p+1, 0x1.a92d5490fd701p-4, -0x1.60c327ef41bbdp-8, 0x1.85e534607c8fcp-12, -0x1.e46092fb5b1f7p-16, 0x1.40a7c4702d572p-19, -0x1.b9f60bbb8428cp-23, 0x1.38efd64d85187p-26},
+    {0x1.252ce7295e5dap+1, 0x1.9e6e7e208c89bp-4, -0x1.4f2bfca41dd8bp-8, 0x1.691f5f7adc6d7p-12, -0x1.b559e95e6285bp-16, 0x1.1a419af141c31p-19, -0x1.7b47ce5b862ccp-23, 0x1.05d5bab46c937p-26},
+    {0x1.285f77134b23bp+1, 0x1.943729849e9dcp-4, -0x1.3edd2dbbf2319p-8, 0x1.4f1c4d3fb1c41p-12, -0x1.8be45e3d90847p-16, 0x1.f27b99085abbfp-20, -0x1.46b8fb10d4185p-23, 0x1.b8168bfd852ebp-27},
+    {0x1.2b7e179e4ef28p+1, 0x1.8a7d93017f03dp-4, -0x1.2fb796ba33b49p-8, 0x1.378946679c7c5p-12, -0x1.673a5812d2f40p-16, 0x1.b9806717e8067p-20, -0x1.1a76754b965cfp-23, 0x1.73664da020801p-27},
+    {0x1.2e89bb4889750p+1, 0x1.8138e13a547cep-4, -0x1.219fadb87c0acp-8, 0x1.221eeb58f1fcap-12, -0x1.46b57535f4482p-16, 0x1.8827d8401d4d6p-20, -0x1.ea1360c011cf3p-24, 0x1.3aafb3f1314b8p-27},
+    {0x1.318343b114578p+1, 0x1.78610a5f20a91p-4, -0x1.147d064564c85p-8, 0x1.0e9f6e54bbf17p-12, -0x1.29c909c3fa0a3p-16, 0x1.5d4742d58c086p-20, -0x1.aa89850d350eap-24, 0x1.0ba6c2c70b0c0p-27},
+    {0x1.346b831f572fcp+1, 0x1.6feebcf3e9c4dp-4, -0x1.0839e79cc395dp-8, 0x1.f9aa39c1196abp-13, -0x1.0ffdaf31656ebp-16, 0x1.37e6fddaecad4p-20, -0x1.74662ae753b72p-24, 0x1.c8f42e39ca672p-28},
+    {0x1.37433ddf0b44fp+1, 0x1.67db4ba41cf6fp-4, -0x1.f985e5c2b966ap-9, 0x1.d9225268b48aep-13, -0x1.f1db5798f8a4bp-17, 0x1.1738cabc30a8dp-20, -0x1.461b209959fa8p-24, 0x1.876ec18431301p-28},
+    {0x1.3a0b2b768f35cp+1, 0x1.60209bad52529p-4, -0x1.e40dad45cc41bp-9, 0x1.bb554f42e7192p-13, -0x1.c8840b22404fep-17, 0x1.f520699d7c664p-21, -0x1.1e62c6d54ebeap-24, 0x1.506cec517811dp-28},
+    {0x1.3cc3f7bc550b8p+1, 0x1.58b915802cbf7p-4, -0x1.cfec1af8a241fp-9, 0x1.9ffb6cbcf1d3fp-13, -0x1.a3603b3bb4faap-17, 0x1.c2b8f026870b8p-21, -0x1.f8635730584a2p-25, 0x1.2212a813a9e8dp-28},
+    {0x1.3f6e43cf833acp+1, 0x1.519f9746052d6p-4, -0x1.bd054bfa82a6ap-9, 0x1.86d590200af04p-13, -0x1.81ef72569a542p-17, 0x1.9647357386091p-21, -0x1.bd5671f5f7630p-25, 0x1.f5bf38e0be091p-29},
+    {0x1.420aa6f74bf16p+1, 0x1.4acf6907233bcp-4, -0x1.ab4024c82de27p-9, 0x1.6fac15ce5ef66p-13, -0x1.63c2c569940c0p-17, 0x1.6efcf0d7838bfp-21, -0x1.8a31878951792p-25, 0x1.b33827de18f73p-29},
+    {0x1.4499af6c00b1cp+1, 0x1.4444323807259p-4, -0x1.9a85fde0bbdcfp-9, 0x1.5a4dcebd8a353p-13, -0x1.487a24f4e4a70p-17, 0x1.4c2b1a34c41b4p-21, -0x1.5dc4e2ac4e04fp-25, 0x1.7a9458a52ae68p-29},
+    {0x1.471be30c7e6b3p+1, 0x1.3df9f07d2bc80p-4, -0x1.8ac25b965c728p-9, 0x1.468f252170c7bp-13, -0x1.2fc221fb16efdp-17, 0x1.2d3cb0787a0fap-21, -0x1.37131a2813753p-25, 0x1.4a34851f38e29p-29},
+    {0x1.4991c00234a7cp+1, 0x1.37ecef7c06a20p-4, -0x1.7be2af5d60412p-9, 0x1.344961b9380f5p-13, -0x1.195211984520bp-17, 0x1.11b273e01785fp-21, -0x1.1547fb8c0f4fap-25, 0x1.20c3b48d379a6p-29},
+    {0x1.4bfbbd55be45ep+1, 0x1.3219c1962ed71p-4, -0x1.6dd621332a5ddp-9, 0x1.235a0c623cc3fp-13, -0x1.04ea7e1f20785p-17, 0x1.f23ec81b43cb9p-22, -0x1.ef6276ccb2c85p-26, 0x1.fa51bf3d83bf4p-30},
+    {0x1.4e5a4b75c14ddp+1, 0x1.2c7d3970b5342p-4, -0x1.608d5ff105191p-9, 0x1.13a2638ab048ep-13, -0x1.e4a7aff1f0590p-18, 0x1.c64bb81bb2eeap-22, -0x1.bb71186b7c372p-26, 0x1.bcf71b6ff95e7p-30},
+    {0x1.50add4b193f39p+1, 0x1.2714642e0439fp-4, -0x1.53fa778ed0507p-9, 0x1.0506e6e3c6c07p-13, -0x1.c2bab6530fedap-18, 0x1.9eea5c9718135p-22, -0x1.8dbda4cf0302ap-26, 0x1.87f5873f790f7p-30},
+    {0x1.52f6bda8f53e1p+1, 0x1.21dc84443d9eep-4, -0x1.4810ac811c153p-9, 0x1.eedde4a7d4b52p-14, -0x1.a3b840e012c9fp-18, 0x1.7b8f5111d66cdp-22, -0x1.6570779ea43d2p-26, 0x1.5a0b85e760aa0p-30},
+    {0x1.553565b1fed98p+1, 0x1.1cd30cdd18c0fp-4, -0x1.3cc45b7f13136p-9, 0x1.d588cd57de566p-14, -0x1.8754a55681323p-18, 0x1.5bc1d983568a8p-22, -0x1.41d21ad319a80p-26, 0x1.322c6e8c64776p-30},
+    {0x1.576a2736524b9p+1, 0x1.17f59daedbbcap-4, -0x1.320add17dfc4dp-9, 0x1.bde6bc1993ee1p-14, -0x1.6d4d04fab9423p-18, 0x1.3f191f3a0a0d6p-22, -0x1.2246078f7145ep-26, 0x1.0f770857015d1p-30},
+    {0x1.5995580865342p+1, 0x1.1341ff403b513p-4, -0x1.27da6c95f890cp-9, 0x1.a7d3d4851ec22p-14, -0x1.556626811552ep-18, 0x1.2539e02122888p-22, -0x1.064653e48c0c4p-26, 0x1.e25be22951ed3p-31},
+    {0x1.5bb749b1b5ca1p+1, 0x1.0eb61f8accd58p-4, -0x1.1e2a11c1c9631p-9, 0x1.932fb7427979bp-14, -0x1.3f6b7a7809d2fp-18, 0x1.0dd47c62c1ad5p-22, -0x1.dac0414b00b37p-27, 0x1.ad62e24b2a993p-31},
+    {0x1.5dd049ba99bd8p+1, 0x1.0a500ef14ec52p-4, -0x1.14f18d252ce94p-9, 0x1.7fdd1e55ef31ap-14, -0x1.2b2e437c2e1d9p-18, 0x1.f146a448aac20p-23, -0x1.ae614700e1bf2p-27, 0x1.7ef4e728939e3p-31},
+    {0x1.60e5a52c13920p+1, 0x1.03f9eb85a08cdp-4, -0x1.07ed04a962edbp-9, 0x1.6520bed8c52aep-14, -0x1.0fbbcff37e726p-18, 0x1.b8f01a6321794p-23, -0x1.74acaf3dd0312p-27, 0x1.43c125382e569p-31},
+    {0x1.64e5654004677p+1, 0x1.f7f6d57ce916ep-5, -0x1.efe5ffffff520p-10, 0x1.4534a9205ec6ep-14, -0x1.dfb3497bbdfe8p-19, 0x1.79437ee3ca189p-23, -0x1.3513c1a5c1d5ep-27, 0x1.0447a96069a07p-31},
+    {0x1.68c62333f4100p+1, 0x1.e8edf66e33587p-5, -0x1.d2c2a5a757319p-10, 0x1.28f9f64f7ba72p-14, -0x1.a903de67cdc2ap-19, 0x1.444eddd626440p-23, -0x1.01c8de0b234b7p-27, 0x1.a543a2aa1be4dp-32},
+    {0x1.6c89b1ab00954p+1, 0x1.dac40590126f5p-5, -0x1.b81dc30236b89p-10, 0x1.0febd607bdba1p-14, -0x1.79e734b2db833p-19, 0x1.180648a5cf5e0p-23, -0x1.b04d225abae00p-28, 0x1.570751dad27e5p-32},
+    {0x1.7031bb51a2707p+1, 0x1.cd66315cd531ap-5, -0x1.9fb085fdd8425p-10, 0x1.f3367a3bba35ap-15, -0x1.5123eb5961b74p-19, 0x1.e59a1de32b0ecp-24, -0x1.6c4de1a51f4c3p-28, 0x1.18f5dbc302947p-32},
+    {0x1.73bfc74d417c1p+1, 0x1.c0c3b78f286c9p-5, -0x1.893da9c344bb3p-10, 0x1.cb55b106911b0p-15, -0x1.2dba27644da8cp-19, 0x1.a6b7bdd0078ffp-24, -0x1.3475e5592b2fcp-28, 0x1.cecb8171eda94p-33},
+    {0x1.77353d1282e0bp+1, 0x1.b4cd9ef08d851p-5, -0x1.748ff57817a5cp-10, 0x1.a797adeb81070p-15, -0x1.0ed7d2b7c0a13p-19, 0x1.715ad322f10b2p-24, -0x1.0659bf6b28ae3p-28, 0x1.7f2719517b4f8p-33},
+    {0x1.7a9367ba7b82ep+1, 0x1.a9767c1381147p-5, -0x1.6178fffa78cf6p-10, 0x1.8776b164c7da9p-15, -0x1.e79efa60ddf8fp-20, 0x1.43df9117ee854p-24, -0x1.c02aa3d15b498p-29, 0x1.3eca85d0aa2cbp-33},
+    {0x1.7ddb78ea9d79ap+1, 0x1.9eb23f0ace06fp-5, -0x1.4fd02ad599f6bp-10, 0x1.6a80c0d01729ep-15, -0x1.b822789c75d1fp-20, 0x1.1cf2c87a2d5a9p-24, -0x1.805783662c208p-29, 0x1.0a7d8e2623d7ep-33},
+    {0x1.810e8b5fbf8fdp+1, 0x1.9476089105c6cp-5, -0x1.3f71c9af28c6ap-10, 0x1.505452f13c74ep-15, -0x1.8e4a20b89abcdp-20, 0x1.f701ce7d35c64p-25, -0x1.4adf21d38e44ep-29, 0x1.bf88e1847cd38p-34},
+    {0x1.842da529d3341p+1, 0x1.8ab8055f798d5p-5, -0x1.303e6dba371e2p-10, 0x1.389d9c4c51e06p-15, -0x1.694ce9b9c2665p-20, 0x1.bd51b8a43c04bp-25, -0x1.1de155b86e7ffp-29, 0x1.79631ff75b3d1p-34},
+    {0x1.8739b9a39a8ccp+1, 0x1.816f4eb04fd67p-5, -0x1.221a4e7fcc3e7p-10, 0x1.23145a5e2c36ep-15, -0x1.4881b0eb667f1p-20, 0x1.8b63d4f6ba076p-25, -0x1.efbb37d230e44p-30, 0x1.3f86883395c60p-34},
+    {0x1.8a33ab2fd93a2p+1, 0x1.7893cf171f20dp-5, -0x1.14eccaaa9fd04p-10, 0x1.0f7a041cbf590p-15, -0x1.2b599233acdb7p-20, 0x1.60076b0d84fd5p-25, -0x1.af3cc5d3b2c33p-30, 0x1.0f94e5870b3f9p-34},
+    {0x1.8d1c4cc3f8b5fp+1, 0x1.701e2b019ed00p-5, -0x1.089ffc9360bddp-10, 0x1.fb3097891636dp-16, -0x1.115b5ac83b2e4p-20, 0x1.3a4006c8de589p-25, -0x1.785252d347849p-30, 0x1.cf5e238923a40p-35},
+    {0x1.8ff46346dc1a8p+1, 0x1.6807ac509e0bbp-5, -0x1.fa40be3fa9b6ap-11, 0x1.da7fc4820041fp-16, -0x1.f43fb4c28596ap-21, 0x1.193b9954d5703p-25, -0x1.496478de513aep-30, 0x1.8cb08d45a13c7p-35},
+    {0x1.92bca6c9990ffp+1, 0x1.604a309224db3p-5, -0x1.e4b9005dadd44p-11, 0x1.bc8edf92d32f6p-16, -0x1.ca9dc96a56cfap-21, 0x1.f89542cf742e8p-26, -0x1.21266618c30fcp-30, 0x1.54c0b4cbed8c7p-35},
+    {0x1.9575c39ef2200p+1, 0x1.58e01979abbffp-5, -0x1.d0897ca027742p-11, 0x1.a1156fb17904bp-16, -0x1.a539bebc6d520p-21, 0x1.c5b3cf888137bp-26, -0x1.fd0dffd04a701p-31, 0x1.25a64460eb8b3p-35},
+    {0x1.98205b55b9663p+1, 0x1.51c43f43a7fd9p-5, -0x1.bd961fe068123p-11, 0x1.87d3c145a8652p-16, -0x1.83918052a4835p-21, 0x1.98daf07f054bbp-26, -0x1.c14a6f5cd4e1ap-31, 0x1.fbaebc02b6646p-36},
+    {0x1.9abd0599aade0p+1, 0x1.4af1e4bf06297p-5, -0x1.abc5a4ed9f41cp-11, 0x1.7091af6eca92bp-16, -0x1.6534cba5bf7d9p-21, 0x1.713927d425123p-26, -0x1.8d8daa5122b3fp-31, 0x1.b829c8c2f477dp-36},
+    {0x1.9d4c50fdce160p+1, 0x1.4464acc22781ep-5, -0x1.9b01402f452a8p-11, 0x1.5b1d9d77e7df1p-16, -0x1.49c273b2557dfp-21, 0x1.4e1cd0a7fecddp-26, -0x1.60a250d8b2773p-31, 0x1.7eb6567ea8ecep-36},
+    {0x1.9fcec3b303948p+1, 0x1.3e1890da06e3cp-5, -0x1.8b34569f0e0f0p-11, 0x1.474b983b61224p-16, -0x1.30e61b4694e3ep-21, 0x1.2eeec70a6dd0ap-26, -0x1.39866f1c2eaa4p-31, 0x1.4dac069931407p-36},
+    {0x1.a244dc2d07404p+1, 0x1.3809d909ad4f9p-5, -0x1.7c4c3e64c3683p-11, 0x1.34f498c1d6c5dp-16, -0x1.1a56500d1bb41p-21, 0x1.132e0a430dfacp-26, -0x1.17622ac7366cbp-31, 0x1.23aeb25efd611p-36},
+    {0x1.a4af11b7e3e28p+1, 0x1.323514765deb1p-5, -0x1.6e3807a732ad1p-11, 0x1.23f5e2a1f42c1p-16, -0x1.05d2f4c89ea6ap-21, 0x1.f4d84fedf0fd4p-27, -0x1.f30087c1cd6b3p-32, 0x1.ff3f424534499p-37},
+    {0x1.a70dd4ff92047p+1, 0x1.2c9712e219888p-5, -0x1.60e84c60fd572p-11, 0x1.143079a301c23p-16, -0x1.e647d948a86f2p-22, 0x1.c89492592def7p-27, -0x1.be900dcddae58p-32, 0x1.c123a33e7e676p-37},
+    {0x1.a961908b442dbp+1, 0x1.272cdeda79698p-5, -0x1.544f063910972p-11, 0x1.0588aaef4d51bp-16, -0x1.c42ff86901918p-22, 0x1.a0ed8496c4adcp-27, -0x1.9070c805103a2p-32, 0x1.8b8150abad044p-37},
+    {0x1.abaaa92db24e4p+1, 0x1.21f3b8858e7d7p-5, -0x1.485f6986f1b1ep-11, 0x1.efcb4d8fb5ebap-17, -0x1.a507add4c88fep-22, 0x1.7d561b0d374eep-27, -0x1.67c7dfd10e555p-32, 0x1.5d10fae5eec37p-37},
+    {0x1.ade97e6b8cac9p+1, 0x1.1ce910f98cadcp-5, -0x1.3d0dc4cc7ded0p-11, 0x1.d6625060b4519p-17, -0x1.8882a2ed66061p-22, 0x1.5d543825f03d2p-27, -0x1.43db3f970ac18p-32, 0x1.34c1471f31039p-37},
+    {0x1.b01e6ad91aee9p+1, 0x1.180a860eaa091p-5, -0x1.324f640a85d21p-11, 0x1.beae50ee7e8c4p-17, -0x1.6e5d65ebcb428p-22, 0x1.407ddcd23c898p-27, -0x1.240c375bd2da2p-32, 0x1.11ad2fd086b70p-37},
+    {0x1.b249c46fecf29p+1, 0x1.1355de9cd4491p-5, -0x1.281a776cd493fp-11, 0x1.a88b39ae06b3ep-17, -0x1.565c3fb9618a9p-22, 0x1.2676cdce65dd6p-27, -0x1.07d3141a78cfdp-32, 0x1.e628797c96a9ap-38},
+    {0x1.b46bdcdd68609p+1, 0x1.0ec90718c50b3p-5, -0x1.1e65fcdd92bd0p-11, 0x1.93d8796d86f9ep-17, -0x1.404a34fea1b84p-22, 0x1.0eee9922bbf4cp-27, -0x1.dd76f764fcebdp-33, 0x1.b0a864a8f2c5bp-38},
+    {0x1.b68501cae699bp+1, 0x1.0a620e859be56p-5, -0x1.1529ac2032f42p-11, 0x1.80789e99a62cfp-17, -0x1.2bf82b8e95a33p-22, 0x1.f33dd67f9b45ap-28, -0x1.b0c2d152604ecp-33, 0x1.81c7d9df6d129p-38},
+    {0x1.b8957d200264cp+1, 0x1.061f23b188a6fp-5, -0x1.0c5de521c3de7p-11, 0x1.6e50ff2f7cd77p-17, -0x1.193c2e8335c2ap-22, 0x1.cc944c5328e83p-28, -0x1.88dd509e941e3p-33, 0x1.589e597268921p-38},
+};
+
+// digamma(y) for y in [1, 32).
+template <class P>
+TENURE_KERNEL_INLINE P digamma_by_rows(P y) {
+  // The upper 5 bits of the fraction, with the exponent above them, count the pieces. The next bit is the centre.
+  constexpr std::uint64_t piece = std::uint64_t{1} << 47, beside_root = 2 * piece;
+  const P centre = or_bits(and_bits(y, set1_bits<P>(~(piece - 1))), set1_bits<P>(piece / 2));
+  const mask_of<P> is_beside_root = eq(and_bits(y, set1_bits<P>(~(beside_root - 1))), set1<P>(1.4375));
+  const P d = sub(y, select(is_beside_root, set1<P>(digamma_root), centre));
+  P c[8];
+  load_rows(digamma_rows, sub_bits(shift_right<47>(y), set1_bits<P>(std::uint64_t{1023} << 5)), c);
+  P sum = c[7];
+  [&]<std::size_t... I>(std::index_sequence<I...>) { ((sum = fma(sum, d, c[6 - I])), ...); }(std::make_index_sequence<7>());
+  return sum;
+}
+// digamma(b) for b in (0, 32).
+template <class P>
+TENURE_KERNEL_INLINE P digamma_below_32(P b) {
+  const P one = set1<P>(1), zero = set1<P>(0);
+  const mask_of<P> small = lt(b, one);
+  const P value = digamma_by_rows(add(b, select(small, one, zero)));
+  if (!any<P>(small)) return value;
+  return sub(value, div(select(small, one, zero), b));
+}
+// Whether each number is in (0, 32). In one comparison: two take a tenth of the time of digamma.
+template <class P>
+TENURE_KERNEL_INLINE mask_of<P> is_below_32(P x) { return lt(abs(sub(x, set1<P>(16))), set1<P>(16)); }
+
+// digamma(b) for b >= 0, and NaN. -0 gives inf.
+template <class P>
+TENURE_KERNEL_LAYER P digamma_from_32_too(P b) {
+  const mask_of<P> below = lt(b, set1<P>(32));
+  const P value = digamma_below_32(select(below, b, set1<P>(2)));
+  const P c = select(below, set1<P>(32), b), q = div(set1<P>(1), c);
+  const P s = horner<P>(mul(q, q), {0x1.5555555555551p-4, -0x1.111111101a257p-7, 0x1.04101a6ab8682p-8, -0x1.1019bf84a1d58p-8});
+  return select(below, value, sub(log(c), mul(q, fma(q, s, set1<P>(0.5)))));
+}
+
+}  // namespace tenure::math::detail
+
+#endif
