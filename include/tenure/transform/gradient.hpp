@@ -4,108 +4,11 @@
 #pragma once
 
 #include <tenure/passes/differentiate.hpp>
-#include <tenure/transform/compile.hpp>
+#include <tenure/transform/leaf_derivatives.hpp>
+#include <tenure/transform/loss.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {
-
-/// A list of node ids for the leaves of trees, in order: the ids of the leaves or of their gradients. It does not allocate. Workaround for nvcc 13:
-/// in large functions nvcc does not free the memory of local variables during constant evaluation, and then rejects the program.
-template <class... X>
-struct node_ids {
-  static constexpr int count = (0 + ... + tree<X>::leaves);
-  ir::node_id at[count + 1];
-
-  constexpr node_ids() {
-    for (ir::node_id& id : at) id = ir::none;
-  }
-  constexpr explicit node_ids(const X&... x) requires(sizeof...(X) > 0) : node_ids() {
-    int i = 0;
-    (for_each_leaf(x, [&](const auto& leaf) { at[i++] = leaf.id; }), ...);
-  }
-};
-
-/// x, with each leaf as a new node. The derivative stops at these nodes: it treats their operands as constants, and also an x that f captured.
-template <class X>
-constexpr X as_variable(const X& x) {
-  const auto variable = []<class L>(element_tag<L>, const L& leaf) -> L {
-    if (!is_floating(dtype_v<typename L::element_type>)) return leaf;
-    ir::node n = (*leaf.graph)[leaf.id];
-    return {leaf.graph, leaf.graph->emit({.op = ir::opcode::cast, .type = n.type, .arity = 1, .shape = n.shape, .in = {leaf.id, ir::none, ir::none}})};
-  };
-  return build_tree<X>(variable, x);
-}
-
-/// The gradient as a tree with the structure of x. If the output does not depend on a leaf, the gradient of the leaf is zero.
-template <class X>
-constexpr X gradient_like(const X& x, const ir::node_id* gradients, int& at) {
-  const auto gradient = [&]<class L>(element_tag<L>, const L& leaf) {
-    const ir::node_id found = gradients[at++];
-    return L{leaf.graph, found != ir::none ? found : ops::value(leaf).like(0).id};
-  };
-  return build_tree<X>(gradient, x);
-}
-
-/// Whether a tangent or cotangent fits a value: all leaves have the same element types and shapes. Run-time extents are compared in the call.
-template <class X, class Given>
-constexpr void require_like(const char* call, const X& x, const Given& given) {
-  const node_ids<X> wanted(x);
-  const node_ids<Given> got(given);
-  ir::builder* g = nullptr;
-  for_each_leaf(x, [&](const auto& leaf) { g = leaf.graph; });
-  for (int i = 0; i < wanted.count && i < got.count; ++i) {
-    const extents a = g->shape_of(wanted.at[i]), b = g->shape_of(got.at[i]);
-    for (int axis = 0; axis < a.rank; ++axis) g->unify(a[axis], b[axis], call, g->intern(a), g->intern(b));
-  }
-}
-template <class X, class Given>
-inline constexpr bool is_like = std::is_same_v<rebind_kind_t<X, tracing>, rebind_kind_t<Given, tracing>>;
-
-/// Whether Y can be a loss. If not, a static_assert gives the reason.
-template <class Y>
-constexpr bool is_scalar_loss() {
-  static_assert(is_traced_v<Y>, "tenure: grad: the function must return one value, its loss: for std::tuple{loss, aux} write value_and_grad(f, tn::has_aux)");
-  if constexpr (is_traced_v<Y>) {
-    constexpr bool is_single = Y::shape_type::is_static && Y::shape_type::size == 1;
-    static_assert(is_single, "tenure: grad: the function must return a single number; use vjp for more");
-    static_assert(tree<Y>::has_floats, "tenure: grad: the function returns integers or bool, which have no gradient");
-    return is_single && tree<Y>::has_floats;
-  }
-  return false;
-}
-
-/// Whether Y is a loss with something beside it, std::tuple{loss, aux}. If not, a static_assert says so.
-template <class Y>
-inline constexpr bool is_two = false;
-template <class L, class A>
-inline constexpr bool is_two<std::tuple<L, A>> = true;
-template <class L, class A>
-inline constexpr bool is_two<std::pair<L, A>> = true;
-template <class Y>
-constexpr bool is_loss_with_aux() {
-  static_assert(is_two<Y>, "tenure: grad: with has_aux the function returns two values, std::tuple{loss, aux}; several that it hands out are one tuple, std::tuple{loss, std::tuple{a, b}}");
-  if constexpr (is_two<Y>) return is_scalar_loss<std::tuple_element_t<0, Y>>();
-  else return false;
-}
-/// The loss among the results of f: all of them, or the first.
-template <class Y>
-constexpr const auto& loss_in(const Y& y) {
-  if constexpr (is_traced_v<Y>) return y;
-  else return std::get<0>(y);
-}
-
-/// Whether there is a gradient with respect to argument I. If not, a static_assert gives the reason.
-template <int I, class... X>
-constexpr bool is_differentiable() {
-  constexpr bool exists = I >= 0 && I < static_cast<int>(sizeof...(X));
-  static_assert(exists, "tenure: grad: there is no argument of that number");
-  if constexpr (exists) {
-    constexpr bool floats = tree<std::tuple_element_t<static_cast<std::size_t>(I), std::tuple<X...>>>::has_floats;
-    static_assert(floats, "tenure: grad: the argument holds integers or bool, which have no gradient");
-    return floats;
-  }
-  return false;
-}
 
 /// {f(x...), the gradients of its loss with respect to the arguments I}. f is called directly and not by std::apply, because compilers would list the
 /// five functions of std::apply in each message from within f.
