@@ -72,7 +72,7 @@ class samples {
   constexpr bool is_large() const { return is_large_; }
   /// Whether it is one sample, so small that its elements stay in registers.
   constexpr bool fits_registers() const {
-    bool fits = batch_ == 0 && sizes_[0] <= costs::sample_rows;
+    bool fits = batch_ == 0 && (sizes_[0] <= costs::sample_rows || Record::flops_of_sample(sizes_) <= costs::sample_flops);
     std::int64_t numbers = elements(true);
     for (int k = 0; k < operands; ++k) fits = fits && operation_.in[k].rank <= 2, numbers += is_given(k) ? 0 : size_[k];
     for (int l = 0; l < Record::takes.letters(); ++l) fits = fits && sizes_[l] <= costs::sample_extent;
