@@ -30,8 +30,8 @@ inline constexpr auto& overwrites = overwrites_of<Body, Body::value.input_count>
 
 /// Whether a step of a program is a control-flow operation that may write a result over an operand. A cond may if it reads the buffer only as captures,
 /// and each branch with such a capture may write the result over it. A loop may if it reads the buffer only as one carry, and its body may write this
-/// carry in place. A scan also may
-/// if it reads the buffer only as xs, and its body may write the row of the result over the row that it reads: no iteration reads the row of another.
+/// carry in place. A scan also may if it reads the buffer only as xs, and its body may write the row of the result over the row that it reads: no iteration
+/// reads the row of another.
 template <class Program>
 struct overwrites_in_control_flow {
   constexpr bool operator()(const passes::plan_view& p, const passes::step& s, int argument, int result) const {
