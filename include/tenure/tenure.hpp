@@ -56,9 +56,9 @@
 #include <tenure/ops/special.hpp>
 #include <tenure/ops/movement.hpp>
 #include <tenure/ops/indexing.hpp>
-#include <tenure/ops/interpolation.hpp>
 #include <tenure/ops/reduction.hpp>
 #include <tenure/ops/contraction.hpp>
+#include <tenure/ops/interpolation.hpp>
 #include <tenure/ops/convolution.hpp>
 #include <tenure/ops/opaque/registry.hpp>
 #include <tenure/transform/call_rules.hpp>

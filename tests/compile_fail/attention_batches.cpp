@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: attention: the batch extents differ and none of them is 1
+// expect: tenure: attention: the batch extents differ and none of them is 1: groups of queries that share keys are q \[kv, group, rows, d\] with k \[kv, 1, rows, d\]
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 template <class T, std::int64_t... E>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: vmap: the arguments have different extents along their mapped axes: one that all samples share is tn::unmapped, as in vmap<tn::unmapped, 0>.f.
+// lines: 18
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

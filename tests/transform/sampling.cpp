@@ -150,3 +150,22 @@ TEST_CASE("drawing from the likely classes: only they are drawn, as often as the
   const auto kept = draw(tn::random_key(7), logits, 6, 1.0, 1.0f);
   for (std::int64_t i = 0; i < count; ++i) REQUIRE(plain(i) == kept(i));
 }
+
+TEST_CASE("Expressions among the arguments are computed first, as of other operations outside a trace") {
+  const tn::tensor<float, shape<6>> x = {0.5f, 2.0f, -1.0f, 1.5f, 0.0f, 3.0f};
+  const tn::tensor<float, shape<6>> halved = tn::eval(x / 2.0f);
+  const tn::tensor by_k = tn::keep_top_k(x / 2.0f, 3);
+  const tn::tensor by_p = tn::keep_top_p(tn::keep_top_k(x / 2.0f, 3) + 0.0f, 0.9);
+  for (std::int64_t i = 0; i < 6; ++i) {
+    CHECK(by_k(i) == tn::keep_top_k(halved, 3)(i));
+    CHECK(by_p(i) == tn::keep_top_p(tn::keep_top_k(halved, 3), 0.9)(i));
+  }
+  const tn::tensor part = tn::dynamic_slice(x * 2.0f, 1, shape<2>{});
+  const tn::tensor written = tn::dynamic_update(x * 2.0f, tn::slice<0, 0, 2>(x) * 4.0f, 3);
+  CHECK((part(0) == 4.0f && part(1) == -2.0f));
+  CHECK((written(2) == -2.0f && written(3) == 2.0f && written(4) == 8.0f && written(5) == 6.0f));
+  const tn::tensor<float, shape<1, 6>> q = {{1, 2, 3, 4, 5, 6}};
+  tn::tensor<float, shape<4, 6>> k = tn::full<float>(shape<4, 6>{}, 0.5f);
+  const tn::tensor all = tn::attention(q * 0.0f, k * 2.0f, k + 1.0f, tn::first_rows(3));
+  CHECK(all(0, 0) == 1.5f);
+}

@@ -192,6 +192,9 @@ void backward_with(later_phase, const X& y, const C& cotangent, bool retain) {
   backward_from(y, c, retain);
 }
 
+template <class E>
+auto tensor_of(later_phase, const E& e) { return evaluate(e); }
+
 }  // namespace detail
 
 /// Computes an expression. The result is a constant, or a node if an operand is tracked. A tensor, a traced value and a number are returned as they

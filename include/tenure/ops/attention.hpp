@@ -91,7 +91,7 @@ struct attention : rounds_once {
       constexpr bool same_rows = inner_extents<of_rows, of_values>::agree;
       static_assert(inner_extents<of_rows, of_values>::agree, "tenure: attention: v has another number of rows than k");
       using batches = broadcast_of<matmul::batch<Q>, matmul::batch<K>, matmul::batch<V>>;
-      static_assert(batches::exists, "tenure: attention: the batch extents differ and none of them is 1");
+      static_assert(batches::exists, "tenure: attention: the batch extents differ and none of them is 1: groups of queries that share keys are q [kv, group, rows, d] with k [kv, 1, rows, d]");
       if constexpr (is_static(d) && is_static(of_k) && is_static(e) && same_columns && same_rows && batches::exists) {
         using queries = with_batch<batches, Q>;
         return traced<T, shape_from<attended_shape<queries, V>>>{q.graph, attended_over_batches(q, k, v, number...).id};

@@ -22,6 +22,7 @@ namespace TENURE_NAMESPACE::detail {
 //   eager/ clone_tracked(const X& x) -> node                     x.clone() if x is tracked.
 //   eager/ convert_tracked(element_tag<U>, const X& x) -> node   x.to<U>() if x is tracked and U is floating.
 //   eager/ view_history(const X& base, layout) -> accumulator_handle    Makes the history of a view of a tracked tensor.
+//   eager/ tensor_of(const E& e) -> tensor or node               The value of an expression.
 //   eager/ evaluate_item(const E& e) -> kept_element             e.item(): computes an expression of one element.
 //   eager/ backward_scalar(const E& e, bool retain) -> kept_element   e.backward() for an expression of one element: value and gradients.
 //   eager/ backward_with(const E& e, const C& cotangent, bool retain) -> bool   e.backward(c); true if the gradient reads a value of e.

@@ -39,7 +39,7 @@ constexpr auto attention_over(const Q& q, const K& k, const V& v, const N& n) {
     ir::builder& g = graph_of_arguments(q, k, v, n);
     return attention_call<Rows>{}(as_traced(g, q), as_traced(g, k), as_traced(g, v), as_traced(g, n));
   } else {
-    return compile(attention_call<Rows>{})(q, k, v, n);
+    return compile(attention_call<Rows>{})(in_memory(q), in_memory(k), in_memory(v), in_memory(n));
   }
 }
 

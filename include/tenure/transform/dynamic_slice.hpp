@@ -6,6 +6,7 @@
 
 #include <tenure/ops/block.hpp>
 #include <tenure/transform/control_flow.hpp>
+#include <tenure/transform/in_memory.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {
@@ -79,7 +80,7 @@ constexpr auto dynamic_slice(const X& x, const Start& start, [[maybe_unused]] sh
     ir::builder& g = detail::graph_of_arguments(x, start);
     return call{}(detail::as_traced(g, x), detail::as_traced(g, start));
   } else {
-    return compile(call{})(x, start);
+    return compile(call{})(detail::in_memory(x), start);
   }
 }
 
@@ -93,7 +94,7 @@ constexpr auto dynamic_update(const X& x, const Y& y, const Start& start) {
     ir::builder& g = detail::graph_of_arguments(x, y, start);
     return detail::update_call{}(detail::as_traced(g, x), detail::as_traced(g, y), detail::as_traced(g, start));
   } else {
-    return compile(detail::update_call{})(x, y, start);
+    return compile(detail::update_call{})(detail::in_memory(x), detail::in_memory(y), start);
   }
 }
 

@@ -64,6 +64,15 @@ struct top_p_call {
   }
 };
 
+template <class N>
+constexpr bool is_one_number() {
+  constexpr bool is_one = [] {
+    if constexpr (operand<N>) return shape_of_t<N>::rank == 0;
+    else return true;
+  }();
+  static_assert(is_one, "tenure: keep_top_k, keep_top_p: k and p are one number for all rows: for one of each row write vmap of the function of a row");
+  return is_one;
+}
 template <class Call, class X, class N>
 constexpr auto kept_logits(const X& logits, const N& n) {
   constexpr bool has_classes = [] {
@@ -73,20 +82,20 @@ constexpr auto kept_logits(const X& logits, const N& n) {
   static_assert(has_classes, "tenure: keep_top_k, keep_top_p: the logits have no axis: the classes lie along their last axis");
   if constexpr (!has_classes) {
     return after_error();
-  } else if constexpr (!require_floating<element_t<X>>()) {
+  } else if constexpr (!require_floating<element_t<X>>() || !is_one_number<N>()) {
     return after_error();
   } else if constexpr (in_trace<X, N>) {
     ir::builder& g = graph_of_arguments(logits, n);
     return Call{}(as_traced(g, logits), as_traced(g, n));
   } else {
-    return compile(Call{})(logits, n);
+    return compile(Call{})(in_memory(logits), in_memory(n));
   }
 }
 
 }  // namespace detail
 
 /// The logits whose class is among the k of largest logits along the last axis; the others become -inf, so that categorical() never draws them. All that equal
-/// the k-th largest are kept. k is an integer, also of the run: below 1 it is 1, and above the number of classes all are kept. A NaN stays.
+/// the k-th largest are kept. k is one number, also of the run: below 1 it is 1, and above the number of classes all are kept. A NaN stays and is no candidate.
 /// The gradient flows to what is kept.
 template <class X, class K>
 constexpr auto keep_top_k(const X& logits, const K& k) { return detail::kept_logits<detail::top_k_call>(logits, k); }
@@ -94,7 +103,8 @@ template <std::int64_t K, class X>
 constexpr auto keep_top_k(const X& logits) { return keep_top_k(logits, K); }
 
 /// The logits of the smallest set of likely classes whose probabilities, softmax(logits) along the last axis, add up to p or more; the others become -inf. Classes
-/// as likely as the least of them are kept too. p is a number, also of the run: at 0 the likeliest class stays, from 1 on all do. A NaN stays.
+/// as likely as the least of them are kept too. p is one number, also of the run: at 0 the likeliest class stays, from 1 on, and with a p of NaN, all do. A NaN
+/// stays, so that categorical() finds it.
 /// The gradient flows to what is kept.
 template <class X, class P>
 constexpr auto keep_top_p(const X& logits, const P& p) { return detail::kept_logits<detail::top_p_call>(logits, p); }
