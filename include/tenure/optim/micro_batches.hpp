@@ -206,5 +206,15 @@ auto train_step(Loss, Rule rule, optim::detail::number_of_parts<N, Mark...>, Exe
   using in_parts = std::conditional_t<std::is_empty_v<Loss>, optim::detail::in_parts<Loss, N, Mark...>, Loss>;
   return trainer<in_parts, Rule, Execution>(rule, on);
 }
+/// Refused: what stands beside the loss of a part is a value of this part, and parts only add up.
+template <class Loss, class Rule, std::int64_t N, class... Mark>
+auto train_step(Loss, Rule, optim::detail::number_of_parts<N, Mark...>, has_aux_t) {
+  static_assert(N < 0, "tenure: train_step: micro_batches and has_aux do not go together: parts add up losses and gradients only; use value_and_grad(loss, has_aux) of each part, and rule.update");
+  return after_error();
+}
+template <class Loss, class Rule, std::int64_t N, class... Mark>
+auto train_step(Loss loss, Rule rule, has_aux_t, optim::detail::number_of_parts<N, Mark...> parts) {
+  return train_step(loss, rule, parts, has_aux);
+}
 
 }  // namespace TENURE_NAMESPACE
