@@ -136,7 +136,8 @@
 #endif
 
 // Between these two, compilers do not warn where the loops of kernels are right: g++ of a state that is passed on before all its slots are written
-// (each is written before it is read) and of Eigen's 512-bit shuffles (gcc.gnu.org/PR105593), and nvcc of GCC's pragma for unrolling.
+// (each is written before it is read), of the address of a row behind a short block, which is not stored, and of Eigen's 512-bit shuffles
+// (gcc.gnu.org/PR105593), and nvcc of GCC's pragma for unrolling.
 #ifndef TENURE_WARNINGS_OFF
 #if !defined(__GNUC__) || defined(__clang__)
 #define TENURE_WARNINGS_OFF
@@ -148,7 +149,8 @@
 #define TENURE_WARNINGS_ON _Pragma("GCC diagnostic pop") _Pragma("nv_diagnostic pop")
 #else
 #define TENURE_WARNINGS_OFF \
-  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wuninitialized\"") _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wuninitialized\"") _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"") \
+  _Pragma("GCC diagnostic ignored \"-Warray-bounds\"")
 #define TENURE_WARNINGS_ON _Pragma("GCC diagnostic pop")
 #endif
 #endif
