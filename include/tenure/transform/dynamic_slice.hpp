@@ -89,7 +89,7 @@ constexpr auto dynamic_slice(const X& x, const Start& start, [[maybe_unused]] sh
 /// positions along two or more axes, the rows of the first such axis in which y lies are copied too, unless y has extent 1 along all axes from that
 /// one to the one before the last. If x has at most 64 elements, and y has extent 1 along each axis of a start: a fused pass over x.
 template <class X, class Y, class Start>
-constexpr auto dynamic_update(const X& x, const Y& y, const Start& start) {
+[[nodiscard]] constexpr auto dynamic_update(const X& x, const Y& y, const Start& start) {
   if constexpr (detail::in_trace<X, Y, Start>) {
     ir::builder& g = detail::graph_of_arguments(x, y, start);
     return detail::update_call{}(detail::as_traced(g, x), detail::as_traced(g, y), detail::as_traced(g, start));
