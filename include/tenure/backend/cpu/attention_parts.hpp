@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The parts of which attention and its gradient consist: which columns of the weights a row sees, transposed panels, rows of whole packets.
+// Attention and its gradient share these parts: which columns of the weights a row sees, transposed panels, and rows of whole packets.
 #pragma once
 
 #include <cmath>
