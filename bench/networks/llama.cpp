@@ -28,7 +28,7 @@ struct matrix {
   BOOST_HANA_DEFINE_STRUCT(matrix, (numbers, w), (tn::param<Kind, float, tn::shape<Out>>, scale));
 
   constexpr auto operator()(const auto& x) const {
-    if constexpr (Bytes == 1) return matmul(x, transpose(tn::cast<float>(w))) * scale;
+    if constexpr (Bytes == 1) return tn::quantized_linear(x, w, scale);
     else return matmul(x, transpose(tn::cast<float>(w)));
   }
   constexpr auto row(const auto& i) const {

@@ -17,8 +17,11 @@ struct matrix {
   using numbers = tn::param<Kind, weight<Bytes>, tn::shape<Out, In>>;
   BOOST_HANA_DEFINE_STRUCT(matrix, (numbers, w), (tn::param<Kind, float, tn::shape<Out>>, scale));
 
-  // A product reads w as it is: the cast writes no array of floats.
-  constexpr auto operator()(const auto& x) const { return matmul(x, transpose(tn::cast<float>(w))) * scale; }
+  // A product reads w as it is: the cast writes no array of floats. With int8 it multiplies bytes by bytes, for which it rounds x.
+  constexpr auto operator()(const auto& x) const {
+    if constexpr (Bytes == 1) return tn::quantized_linear(x, w, scale);
+    else return matmul(x, transpose(tn::cast<float>(w))) * scale;
+  }
   constexpr auto rows(const auto& i) const { return tn::cast<float>(tn::gather<0>(w, i)) * tn::unsqueeze<-1>(tn::gather<0>(scale, i)); }
 };
 
@@ -84,16 +87,13 @@ struct writer {
   constexpr auto logits(const auto& x) const { return wte(layer_norm(x, g, c)); }
 };
 
-// The weights of a trained model in another type. The scale of a row of int8 makes its largest number 127.
+// The weights of a trained model in another type.
 template <int Bytes>
 writer<tn::values, Bytes> narrowed(const gpt<tn::values>& from) {
   writer<tn::values, Bytes> to;
   const auto narrow = [](auto& matrix, const auto& w) {
-    if constexpr (Bytes == 1) matrix.scale = amax(abs(w), tn::axis<-1>) / 127.0f;
-    else matrix.scale = tn::ones_like(matrix.scale);
-    const auto in_units = tn::eval(w / tn::unsqueeze<-1>(matrix.scale));
-    if constexpr (Bytes == 1) matrix.w = tn::cast<std::int8_t>(round(in_units));
-    else matrix.w = tn::cast<weight<Bytes>>(in_units);
+    if constexpr (Bytes == 1) std::tie(matrix.w, matrix.scale) = tn::quantize(w);
+    else matrix.w = tn::cast<weight<Bytes>>(w), matrix.scale = tn::ones_like(matrix.scale);
   };
   const auto turned = [](const auto& w) { return tn::eval(tn::transpose<-1, -2>(w)); };
   narrow(to.wte, from.wte);

@@ -113,6 +113,7 @@
 #include <tenure/transform/krylov.hpp>
 #include <tenure/transform/linear_solve.hpp>
 #include <tenure/transform/model.hpp>
+#include <tenure/transform/quantization.hpp>
 #include <tenure/transform/root.hpp>
 #include <tenure/transform/sampling.hpp>
 #include <tenure/transform/tree_map.hpp>

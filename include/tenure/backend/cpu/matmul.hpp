@@ -9,6 +9,7 @@
 
 #include "blocks.hpp"
 #include "borrowed_memory.hpp"
+#include "byte_products.hpp"
 #include "matvec.hpp"
 #include "pairs.hpp"
 
@@ -116,7 +117,10 @@ TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix
   using namespace detail;
   const product_choice choice = choose<T>(m, n, k, a, b, ldc, whole);
   if (choice.kernel == product_kernel::none) return;
-  if constexpr (!has_packets<T>) {
+  if constexpr (is_product_of_bytes<T, A, B>) {
+    if (m * n * k <= max_loops(m, n)) matmul_loops<T>(m, n, k, a, b, c, ldc, accumulate);
+    else matmul_of_bytes(m, n, k, a, b, c, ldc, accumulate);
+  } else if constexpr (!has_packets<T>) {
     matmul_loops<T>(m, n, k, a, b, c, ldc, accumulate);
   } else {
     constexpr product_kernels of_matrices = only(product_kernel::narrow) | only(product_kernel::few_rows) | only(product_kernel::tall) |
