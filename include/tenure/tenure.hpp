@@ -86,6 +86,7 @@
 #include <tenure/ops/order.hpp>
 #include <tenure/ops/parts.hpp>
 #include <tenure/ops/pooling.hpp>
+#include <tenure/ops/adaptive_pooling.hpp>
 #include <tenure/ops/position.hpp>
 #include <tenure/ops/products.hpp>
 #include <tenure/ops/random.hpp>

@@ -3,6 +3,7 @@
 #include "../catch.hpp"
 #include "data_images.hpp"
 
+#include <tenure/ops/adaptive_pooling.hpp>
 #include <tenure/ops/convolution.hpp>
 #include <tenure/ops/interpolation.hpp>
 #include <tenure/ops/pooling.hpp>
@@ -32,6 +33,17 @@ TEST_CASE("golden: pools") {
   check<t_avg_pool2d>([](auto x) { return sin(avg_pool2d<pool{.size = 3, .stride = 2, .padding = 1}>(x)); });
   check<t_max_pool1d>([](auto x) { return max_pool1d<pool{.size = 3, .stride = 2}>(x); });
   check<t_avg_pool1d>([](auto x) { return avg_pool1d<pool{.size = 4, .stride = 2, .padding = 1}>(x); });
+}
+
+TEST_CASE("golden: pools with a given number of results") {
+  check<t_adaptive_avg>([](auto x) { return sin(adaptive_avg_pool2d<adaptive{.size = {3, 2}}>(x)); });
+  check<t_adaptive_avg_one>([](auto x) { return sin(adaptive_avg_pool2d<1>(x)); });
+  check<t_adaptive_avg_more>([](auto x) { return sin(adaptive_avg_pool2d<adaptive{.size = {5, 3}}>(x)); });
+  check<t_adaptive_max>([](auto x) { return sin(adaptive_max_pool2d<adaptive{.size = {3, 2}}>(x)); });
+  check<t_adaptive_max_ties>([](auto x) { return adaptive_max_pool2d<adaptive{.size = {2, 3}}>(x - stop_gradient(x)); });
+  check<t_adaptive_max_all_ties>([](auto x) { return adaptive_max_pool2d<1>(x - stop_gradient(x)); });
+  check<t_adaptive_avg1d>([](auto x) { return sin(adaptive_avg_pool1d<4>(x)); });
+  check<t_adaptive_max1d>([](auto x) { return adaptive_max_pool1d<3>(x); });
 }
 
 TEST_CASE("golden: images of another size") {
