@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Products with weights of fewer bytes. decode: one row times 4096 x 16384, whose weights come from memory; "read" adds up their bytes as words, which is the
-// least that such a product can take. prefill: rows times a matrix in bfloat16, and in float32 by Eigen. Weights lie as PyTorch stores them, [results, steps].
+// least that such a product can take; "bytes" rounds the row to int8 too. prefill: rows times a matrix in bfloat16, and in float32 by Eigen. Weights lie as PyTorch stores them, [results, steps].
 #include <harness.hpp>
 #include <tenure/tenure.hpp>
 
@@ -22,10 +22,13 @@ tn::tensor<T, S> weights(S, std::uint64_t seed) {
   else return tn::cast<T>(x);
 }
 
-template <class T>
+template <class T, bool RoundsRow = false>
 struct decode {
   static constexpr std::int64_t steps = 4096, results = 16384;
-  static constexpr auto of_row = tn::compile([](auto x, auto w, auto scale) { return matmul(x, transpose(tn::cast<float>(w))) * scale; });
+  static constexpr auto of_row = tn::compile([](auto x, auto w, auto scale) {
+    if constexpr (RoundsRow) return tn::quantized_linear(x, w, scale);
+    else return matmul(x, transpose(tn::cast<float>(w))) * scale;
+  });
 
   tn::tensor<float, tn::shape<1, steps>> x = weights<float>(tn::shape<1, steps>{}, 1);
   tn::tensor<float, tn::shape<1, results>> y;
@@ -78,14 +81,15 @@ struct prefill {
 };
 
 const bool registered = [] {
-  const auto of_decode = []<class T>(const std::string& name, std::type_identity<T>) {
-    bench::row<decode<T>>(name, "tenure", 16384, [](decode<T>& d) { d.value(); });
-    bench::row<decode<T>>(name, "read", 16384, [](decode<T>& d) { d.read(); });
+  const auto of_decode = []<class D>(const std::string& name, std::type_identity<D>) {
+    bench::row<D>(name, "tenure", 16384, [](D& d) { d.value(); });
+    bench::row<D>(name, "read", 16384, [](D& d) { d.read(); });
   };
-  of_decode("decode_f32", std::type_identity<float>{});
-  of_decode("decode_bf16", std::type_identity<tn::bfloat16>{});
-  of_decode("decode_f16", std::type_identity<tn::float16>{});
-  of_decode("decode_int8", std::type_identity<std::int8_t>{});
+  of_decode("decode_f32", std::type_identity<decode<float>>{});
+  of_decode("decode_bf16", std::type_identity<decode<tn::bfloat16>>{});
+  of_decode("decode_f16", std::type_identity<decode<tn::float16>>{});
+  of_decode("decode_int8", std::type_identity<decode<std::int8_t>>{});
+  of_decode("decode_int8_bytes", std::type_identity<decode<std::int8_t, true>>{});
   const auto of_prefill = []<class P>(std::int64_t size, std::type_identity<P>) {
     bench::row<P>("prefill_f32", "tenure", size, [](P& p) { p.value(); });
     bench::row<P>("prefill_f32", "eigen", size, [](P& p) { p.eigen(); });

@@ -61,6 +61,8 @@ TEST_CASE("products of bytes are exact in all layouts, at the ends of tiles and 
         is_product(of_both(z.a, z.b), k, z.a.data(), 1, m, z.b.data(), 1, k);
       }
   for (const std::int64_t k : {2047, 2048, 2049, 4100}) {  // parts of a sum
+    columns_agree<byte, byte>(1, 7, k);
+    columns_agree<byte, byte>(9, 1, k);
     columns_agree<byte, byte>(3, 5, k);
     const matrices<byte, byte> y(k, 66, k, 19);
     is_product(of_rows(y.a, y.b), k, y.a.data(), 1, 66, y.b.data(), 19, 1);
@@ -94,4 +96,8 @@ TEST_CASE("products of bytes in batches, and on several threads") {
   const auto scope = pool.scope();
   columns_agree<std::int8_t, std::int8_t>(300, 200, 130);
   columns_agree<std::int8_t, std::int8_t>(1, 3000, 500);
+}
+
+TEST_CASE("a row times a matrix of bytes that is larger than the caches: one column after the other") {
+  for (const std::int64_t k : {512, 1000, 1023}) columns_agree<std::int8_t, std::uint8_t>(1, (17 << 20) / k + 2, k);
 }

@@ -119,7 +119,7 @@ TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix
   if (choice.kernel == product_kernel::none) return;
   if constexpr (is_product_of_bytes<T, A, B>) {
     if (m * n * k <= max_loops(m, n)) matmul_loops<T>(m, n, k, a, b, c, ldc, accumulate);
-    else matmul_of_bytes(m, n, k, a, b, c, ldc, accumulate);
+    else matmul_of_bytes(m, n, k, a, b, c, ldc, accumulate, whole > 0 ? whole : m * n * k);
   } else if constexpr (!has_packets<T>) {
     matmul_loops<T>(m, n, k, a, b, c, ldc, accumulate);
   } else {
