@@ -147,6 +147,10 @@ struct index_rule<I> : I {
 template <class I>
 concept part_of_axis = index_rule<I>::known && !index_rule<I>::drops;
 
+/// A number, of C++ or of a trace, that is no integer.
+template <class I>
+concept is_floating_index = (scalar<I> && !std::integral<I>) || (traces<I> && is_floating(dtype_v<typename std::remove_cvref_t<I>::element_type>));
+
 /// True if indices of types I fit the shape. Otherwise a static_assert says why not.
 template <class Shape, class... I>
 constexpr bool are_indices() {
