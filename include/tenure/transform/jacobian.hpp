@@ -328,6 +328,12 @@ constexpr auto hessian(const F&, const X&...) {
   static_assert(detail::never<F>, "tenure: hessian: it takes a function and gives a function: write hessian(f)(x)");
   return after_error();
 }
+template <int I, int J, int... Rest, class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
+constexpr auto hessian(const F&, Execution = {}) {
+  static_assert(detail::never<F>, "tenure: hessian: one argument is chosen, hessian<I>(f)(x...): derivatives by two arguments are jacobian<0, 1>(grad<0>(f))(x...)");
+  return after_error();
+}
 template <int... I, class F, class... X>
   requires(detail::any_value<F> || (detail::any_value<X> || ...))
 constexpr auto hvp(const F&, const X&...) {
