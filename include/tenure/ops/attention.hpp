@@ -158,7 +158,8 @@ struct attention : rounds_once {
       const std::int64_t end = number.node().attr + (Rows.causal ? m : 0);
       if (number.node().attr < 0 || (is_static(n) && is_static(end) && end > n)) g.refuse({ir::diagnostic::kind::index, number.node().attr, is_static(n) ? n : 0});
     } else {
-      g.check_bound(Rows.causal ? bound_of_starts(number, n, m, name) : ir::bound{number.id, g.derived(ir::symbol::kind::sum, n, 1), name});
+      g.check_bound(Rows.causal ? bound_of_starts(number, n, m, "attention: causal.from(p)")
+                                : ir::bound{number.id, g.derived(ir::symbol::kind::sum, n, 1), "attention: first_rows(n)", false, false, -1});
     }
     return Rows.causal ? wide + ends(g, shape, m, n) : wide;
   }

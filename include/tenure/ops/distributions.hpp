@@ -175,7 +175,7 @@ constexpr auto log_normal(S s, const K& key) { return log_normal<T>(s, key, 0, 1
 
 /// Independent int64 indices of classes: k with the probability softmax(logits)[k] along the last axis of the logits, which have a floating element type. With a
 /// shape, which is static, the other axes of the logits broadcast to it; without one the indices have the shape of these axes. A class of the logit -inf is
-/// never drawn. In float32 events of a probability below 1e-7 are drawn too rarely or too often: convert the logits to double, where that is 1e-16.
+/// never drawn, except that a row of nothing but -inf gives 0; of a row with a NaN it is the position of the first, both as in JAX. In float32 events of a probability below 1e-7 are drawn too rarely or too often: convert the logits to double, where that is 1e-16.
 template <operand K, operand L>
 constexpr auto categorical(const K& key, const L& logits) {
   if constexpr (detail::require_key<K>() && detail::require_floating<element_t<L>>()) return apply<distributions::categorical<void>>(key, logits);

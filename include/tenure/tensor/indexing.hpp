@@ -54,7 +54,7 @@ using index_range_from_end = index_range_between<index_from_end, index_from_end>
 
 template <std::int64_t First, std::int64_t Last, std::int64_t Step>
 struct static_range {
-  static_assert(0 <= First && First <= Last, "tenure: range: the first index lies before 0 or after the last");
+  static_assert(0 <= First && First <= Last, "tenure: range: the first index lies before 0 or after the last: positions from the end are tn::end - 3, tn::end - 1");
   static_assert(Step >= 1, "tenure: range: the step is not positive");
   static constexpr std::int64_t size = Last < First || Step < 1 ? 0 : (Last - First + Step - 1) / Step;
   static constexpr std::int64_t kept(std::int64_t) { return size; }

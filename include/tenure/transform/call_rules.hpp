@@ -158,7 +158,7 @@ constexpr bool is_inside() {
 
 template <std::int64_t First, std::int64_t Last>
 constexpr bool is_range() {
-  static_assert(0 <= First && First <= Last, "tenure: range: the first index lies before 0 or after the last");
+  static_assert(0 <= First && First <= Last, "tenure: range: the first index lies before 0 or after the last: positions from the end are tn::end - 3, tn::end - 1");
   static_assert(!(0 <= First && First <= Last), "tenure: range: the step is not positive");
   return false;
 }
