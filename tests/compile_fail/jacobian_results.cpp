@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: jacobian: the function must return one value; take the Jacobian of each result
+// expect: tenure: jacobian: the function must return one value: of numbers in a tuple or an array tn::stack\(a, b\) makes one, and otherwise take the Jacobian of each result
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -104,7 +104,7 @@ TEST_CASE("a range lies inside its axis: it is not cut, and a reversed one is no
   CHECK_THROWS_AS(x[tn::range(2, 1)], tn::index_error);
   CHECK_THROWS_WITH(x[tn::range(2, 1)], "tenure: at: the range from 2 to 1 is reversed, on axis 0 of extent 3");
   CHECK_THROWS_WITH(x.at(tn::all, tn::range(1, 4)), "tenure: at: the range from 1 to 4 is outside axis 1 of extent 2");
-  CHECK_THROWS_WITH(x[tn::range(-1, 1)], "tenure: at: the range from -1 to 1 is outside axis 0 of extent 3");
+  CHECK_THROWS_WITH(x[tn::range(-1, 1)], "tenure: at: the range from -1 to 1 is outside axis 0 of extent 3: positions from the end are tn::end - 1, tn::end - 2 and so on");
   CHECK_THROWS_WITH(x[tn::window<2>(2)], "tenure: window: 2 elements from 2 on are not inside axis 0 of extent 3");
 }
 

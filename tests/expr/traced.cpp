@@ -28,6 +28,12 @@ TEST_CASE("a traced value has the subscripts of a tensor") {
   check_same(tn::compile([](auto t) { return t.at(tn::all, tn::range<1, 1>()); })(x), x.at(tn::all, tn::range<1, 1>()));
 }
 
+TEST_CASE("a traced value knows the number of its elements") {
+  const auto x = numbers();
+  CHECK(tn::compile([](auto t) { return sum(t) / t.size(); })(x).item() == 11.5);
+  CHECK(tn::compile([](auto t) { return sum(t) / t(0, 0, 1).size(); })(x).item() == 276);
+}
+
 TEST_CASE("a traced value has the views of a tensor") {
   auto x = numbers();
   check_same(tn::compile([](auto t) { return t.transpose(); })(x), x.transpose());

@@ -52,6 +52,20 @@ TEST_CASE("a normalisation over two axes is one over both laid out as one, compi
   REQUIRE(layer(x.view(), g.view(), b.view(), weights.view()).item() == Approx(value.item()).epsilon(1e-12));
 }
 
+TEST_CASE("rms_norm without a gain has the values of its definition, and the gradient of a gain of ones") {
+  const tn::tensor<double, tn::shape<2, 3>> x{{1, -2, 4}, {0, 1e-3, 0}};
+  const auto y = tn::eval(rms_norm(x));
+  for (int i = 0; i < 2; ++i) {
+    double mean_square = 0;
+    for (int j = 0; j < 3; ++j) mean_square += x(i, j) * x(i, j) / 3;
+    for (int j = 0; j < 3; ++j) REQUIRE(y(i, j) == Approx(x(i, j) / std::sqrt(mean_square + 1e-6)).epsilon(1e-14));
+  }
+  const auto without = tn::grad([](auto at, auto w) { return sum(rms_norm(at) * w * w); })(x, x);
+  const auto with = tn::grad([](auto at, auto w) { return sum(rms_norm(at, tn::ones_like(at)[0]) * w * w); })(x, x);
+  REQUIRE(greatest_difference(without, with) < 1e-12);
+  REQUIRE(without(0, 0) != 0);
+}
+
 TEST_CASE("extents that only the run knows are compared") {
   const auto x = tn::ones<float>(tn::shape<tn::dyn, tn::dyn>{}, 2, 3);
   const auto of = [](std::int64_t n) { return tn::ones<float>(tn::shape<tn::dyn>{}, n); };

@@ -166,11 +166,14 @@ TEST_CASE("attention refuses rows that are not there, before anything is written
   const auto first = tn::compile(over_first);
   auto to = tn::full<float>(shape<2, 3>{}, 7.0f);
   for (const int n : {-1, 7, 100}) {
+    const std::string says = "tenure: attention: first_rows(n): the first " + std::to_string(n) + " of 6 rows";
     CHECK_THROWS_AS(first.into(to)(q, k, v, n), tn::index_error);
-    CHECK_THROWS_AS(tn::attention(q, k, v, tn::first_rows(n)), tn::index_error);
+    CHECK_THROWS_WITH(first.into(to)(q, k, v, n), says);
+    CHECK_THROWS_WITH(tn::attention(q, k, v, tn::first_rows(n)), says);
   }
   const auto from = tn::compile(at_position);
   for (const int p : {-1, 5, 6}) CHECK_THROWS_AS(from.into(to)(q, k, v, p), tn::index_error);
+  CHECK_THROWS_WITH(from.into(to)(q, k, v, 5), "tenure: attention: causal.from(p): a block of 2 at index 5 is outside an axis of 6");
   CHECK(to(0, 0) == 7);
   CHECK_NOTHROW(from.into(to)(q, k, v, 4));
   CHECK_NOTHROW(first.into(to)(q, k, v, 6));

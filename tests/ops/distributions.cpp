@@ -224,6 +224,12 @@ TEMPLATE_LIST_TEST_CASE("categorical draws each class with its probability, and 
   CHECK(of(std::numeric_limits<double>::quiet_NaN()) == numbers(many));
 }
 
+TEST_CASE("categorical of a row without a possible class gives 0, and of a row with a NaN its position, as jax.random does") {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const tn::tensor<float, shape<3, 4>> logits{{-inf, -inf, -inf, -inf}, {-inf, -inf, 0, -inf}, {0, 1, nan, nan}};
+  CHECK(all_of(tn::categorical(tn::random_key(3), logits)) == all_of(tn::tensor<std::int64_t, shape<3>>{0, 2, 2}));
+}
+
 TEST_CASE("categorical finds the largest number again in rows of any length, whatever packets hold it") {
   const auto key = tn::random_key(22);
   const auto check = [&](const auto& logits) {

@@ -7,6 +7,7 @@
 #include <boost/hana/define_struct.hpp>
 
 #include <tenure/tenure.hpp>
+#include <tenure/threads.hpp>
 
 namespace tn = tenure;
 using tn::shape;
@@ -68,6 +69,16 @@ TEST_CASE("value_and_grad and grad with results beside the loss") {
   CHECK(second(0) == Approx(2 * 3 * std::exp(1.0) + 2 * 3 * std::exp(1.0)));
   const auto samples = tn::vmap(tn::grad(both, tn::has_aux))(tn::normal<float>(shape<2, 4, 3>{}, random), tn::normal<float>(shape<2, 5, 4>{}, random));
   CHECK(std::get<0>(samples).extent(0) == 2);
+}
+
+TEST_CASE("has_aux, micro_batches and an execution have no order") {
+  using on = tn::sequential;
+  STATIC_REQUIRE(std::is_same_v<decltype(tn::value_and_grad(both, tn::has_aux, on())), decltype(tn::value_and_grad(both, on(), tn::has_aux))>);
+  STATIC_REQUIRE(std::is_same_v<decltype(tn::grad<0, 1>(both, tn::has_aux, on())), decltype(tn::grad<0, 1>(both, on(), tn::has_aux))>);
+  STATIC_REQUIRE(std::is_same_v<decltype(tn::train_step(loss, tn::optim::sgd{}, tn::has_aux, on())), decltype(tn::train_step(loss, tn::optim::sgd{}, on(), tn::has_aux))>);
+  STATIC_REQUIRE(std::is_same_v<decltype(tn::train_step(alone, tn::optim::sgd{}, tn::micro_batches<2>, on())), decltype(tn::train_step(alone, tn::optim::sgd{}, on(), tn::micro_batches<2>))>);
+  const tn::tensor<double, shape<2, 2>> w{{1, 2}, {3, 4}}, x{{0.5, 0}, {0, 0.25}};
+  CHECK(std::get<0>(tn::grad(both, on(), tn::has_aux)(w, x))(1, 0) == tn::grad(alone)(w, x)(1, 0));
 }
 
 TEST_CASE("a training step with results beside the loss") {

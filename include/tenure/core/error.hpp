@@ -66,9 +66,10 @@ struct io_error : error { using error::error; };
 
 namespace detail {
 /// Throws the index_error that every backend throws when operation `call` meets an index that is not in [0, extent). `block` elements begin at the
-/// index, and `extent` is the number of starts that the axis allows.
+/// index, and `extent` is the number of starts that the axis allows. With a block below 0 the index is a number of rows, of 0 to extent - 1 that there are.
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_outside(const char* call, std::int64_t index, std::int64_t extent, std::int64_t block = 1) {
   auto text = message(call);
+  if (block < 0) throw index_error(text << "the first " << index << " of " << extent - 1 << " rows");
   if (block != 1) text << "a block of " << block << " at ";
   throw index_error(text << "index " << index << " is outside an axis of " << extent + block - 1);
 }

@@ -66,6 +66,11 @@ struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, 
     else return traced_extents{graph->shape_of(id), graph, Shape::rank};
   }
   constexpr std::int64_t extent(int axis) const { return shape()[axis]; }
+  /// The number of elements. It compiles only where all extents are static.
+  constexpr std::int64_t size() const {
+    if constexpr (Shape::is_static) return Shape::size;
+    else return graph->refuse({ir::diagnostic::kind::extent}), 1;
+  }
 
   /// One index, range<I, J>(), window or all for each of the first axes; integers may come from a C++ loop, or be traced.
   constexpr auto at(const auto&... index) const { return subscript(detail::later_phase{}, *this, index...); }
@@ -82,6 +87,12 @@ struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, 
     requires(detail::part_of_axis<I> || ...)
   constexpr after_error operator()(const I&...) const {
     static_assert(detail::never<I...>, "tenure: operator(): it reads one element: a row, a column or a range is x.at(tn::all, i)");
+    return after_error();
+  }
+  template <class... I>
+    requires(detail::is_floating_index<I> || ...)
+  constexpr after_error operator()(const I&...) const {
+    static_assert(detail::never<I...>, "tenure: operator(): an index is floating: indices are integers, and tn::cast<std::int64_t>(i) makes one of a traced number");
     return after_error();
   }
 
@@ -159,20 +170,21 @@ struct tensor_traits<traced<T, S>> {
   using element_type = T;
   using shape_type = S;
 };
-template <class T>
-struct traced_element;
 template <class T, class S>
 struct tensor_traits<tensor<traced_element<T>, S>> : tensor_traits<after_error> {};
 template <class T, class S>
 inline constexpr bool is_after_error_type<tensor<traced_element<T>, S>> = true;
 }  // namespace detail
-/// Does not compile: tn::tensor h = x of a traced x. It gives the message.
+/// Does not compile: tn::tensor h = x of a traced x, and tn::tensor{x(0), x(1)}. It gives the message.
 template <class T, class S>
 class tensor<detail::traced_element<T>, S> : public after_error {
-  static_assert(detail::never<T>, "tenure: tensor: a traced value has no memory: write auto h = tn::eval(x), in a trace and with tensors");
+  static constexpr bool is_one = !std::is_same_v<T, detail::undeduced>;
+  static_assert(!is_one, "tenure: tensor: a traced value has no memory: write auto h = tn::eval(x), in a trace and with tensors");
+  static_assert(is_one, "tenure: tensor: traced numbers in braces: in a trace write tn::stack(a, b), and tn::block<2, 2>(a, b, c, d) for a matrix");
 
  public:
-  constexpr tensor(const traced<T, S>&) {}
+  template <class... X>
+  constexpr tensor(const X&...) {}
   constexpr tensor& operator=(const auto&) { return *this; }
 };
 template <class T, class S>

@@ -121,7 +121,7 @@ struct bound {
   const char* call = "";
   bool is_checked = false;  // in a body: the graph around it checks these indices
   bool if_read = false;     // check the indices only if something reads them: a derivative computes them again
-  std::int64_t block = 1;   // the number of elements of a block that begins at an index. Only a message reads it
+  std::int64_t block = 1;   // the number of elements of a block that begins at an index, and below 0 if the index is a number of rows. Only a message reads it
   const char* refusal = nullptr;  // if not null, the numbers are no indices but 0 for each sample of a batch that the call takes, and the message says this of another
 
   /// This bound for other indices.

@@ -44,6 +44,18 @@ struct causal_rows {
     static_assert(N > 0, "tenure: attention: causal.last<N>() sees N rows, and N is above 0");
     return {};
   }
+
+  // Numbers in other places. They do not compile and give a message.
+  template <class P>
+  constexpr causal_rows operator()(const P&) const {
+    static_assert(detail::never<P>, "tenure: attention: causal(n) is no call: row i of q at position p + i is causal.from(p), and the last W rows are causal.last<W>()");
+    return *this;
+  }
+  template <class N>
+  constexpr causal_rows last(const N&) const {
+    static_assert(detail::never<N>, "tenure: attention: causal.last(n): the number of rows is a template argument: causal.last<5>()");
+    return *this;
+  }
 };
 struct causal_t : causal_rows<0> {};
 inline constexpr causal_t causal{};
@@ -146,7 +158,8 @@ struct attention : rounds_once {
       const std::int64_t end = number.node().attr + (Rows.causal ? m : 0);
       if (number.node().attr < 0 || (is_static(n) && is_static(end) && end > n)) g.refuse({ir::diagnostic::kind::index, number.node().attr, is_static(n) ? n : 0});
     } else {
-      g.check_bound(Rows.causal ? bound_of_starts(number, n, m, name) : ir::bound{number.id, g.derived(ir::symbol::kind::sum, n, 1), name});
+      g.check_bound(Rows.causal ? bound_of_starts(number, n, m, "attention: causal.from(p)")
+                                : ir::bound{number.id, g.derived(ir::symbol::kind::sum, n, 1), "attention: first_rows(n)", false, false, -1});
     }
     return Rows.causal ? wide + ends(g, shape, m, n) : wide;
   }
@@ -213,6 +226,20 @@ constexpr auto attention(const Q& q, const K& k, const V& v, const causal_rows<L
 template <operand_or_scalar Q, class K, class V, operand M>
 constexpr auto attention(const Q& q, const K& k, const V& v, const M& mask) {
   return apply<ops::masked_attention>(q, k, v, mask);
+}
+
+// The arguments of other libraries. They do not compile and give a message.
+template <operand_or_scalar Q, class K, class V, scalar N>
+constexpr auto attention(const Q& q, const K&, const V&, const N&) {
+  constexpr bool is_flag = std::is_same_v<N, bool>;
+  static_assert(!is_flag, "tenure: attention: the fourth argument is a bool: tn::causal in its place, attention(q, k, v, tn::causal), or no fourth argument");
+  static_assert(is_flag, "tenure: attention: the fourth argument is a number, and the scale is always 1 / sqrt(d), for q [..., m, d]: for the scale s take attention(q * (s * std::sqrt(d)), k, v)");
+  return detail::stand_in(q);
+}
+template <operand_or_scalar Q, class K, class V, class M, class N, class... Rest>
+constexpr auto attention(const Q& q, const K&, const V&, const M&, const N&, const Rest&...) {
+  static_assert(detail::never<N>, "tenure: attention: more than four arguments: after q, k and v comes one of causal, causal.from(p), causal.last<W>(), first_rows(n) and a mask");
+  return detail::stand_in(q);
 }
 
 }  // namespace tenure

@@ -175,17 +175,34 @@ constexpr auto log_normal(S s, const K& key) { return log_normal<T>(s, key, 0, 1
 
 /// Independent int64 indices of classes: k with the probability softmax(logits)[k] along the last axis of the logits, which have a floating element type. With a
 /// shape, which is static, the other axes of the logits broadcast to it; without one the indices have the shape of these axes. A class of the logit -inf is
-/// never drawn. In float32 events of a probability below 1e-7 are drawn too rarely or too often: convert the logits to double, where that is 1e-16.
+/// never drawn, except that a row of nothing but -inf gives 0; of a row with a NaN it is the position of the first, both as in JAX. In float32 events of a probability below 1e-7 are drawn too rarely or too often: convert the logits to double, where that is 1e-16.
 template <operand K, operand L>
 constexpr auto categorical(const K& key, const L& logits) {
-  if constexpr (detail::require_floating<element_t<L>>() && detail::require_key<K>()) return apply<distributions::categorical<void>>(key, logits);
+  if constexpr (detail::require_key<K>() && detail::require_floating<element_t<L>>()) return apply<distributions::categorical<void>>(key, logits);
   else return after_error();
 }
 template <any_shape S, operand K, operand L>
 constexpr auto categorical(S, const K& key, const L& logits) {
   static_assert(S::is_static, "tenure: categorical: the shape has a run-time extent: categorical(key, logits) has that of the logits");
-  if constexpr (S::is_static && detail::require_floating<element_t<L>>() && detail::require_key<K>()) return apply<distributions::categorical<S>>(key, logits);
+  if constexpr (S::is_static && detail::require_key<K>() && detail::require_floating<element_t<L>>()) return apply<distributions::categorical<S>>(key, logits);
   else return after_error();
 }
+
+namespace detail {
+template <class... X>
+constexpr after_error without_key() {
+  static_assert(never<X...>, "tenure: categorical: a key comes before the logits: categorical(tn::random_key(42), logits), and with a shape categorical(shape, key, logits)");
+  return after_error();
+}
+}  // namespace detail
+// Without a key, or with a seed or an engine in its place. They do not compile and give a message.
+template <operand L>
+constexpr auto categorical(const L&) { return detail::without_key<L>(); }
+template <class K, operand L>
+  requires(!operand<K>)
+constexpr auto categorical(const K&, const L&) { return detail::without_key<K, L>(); }
+template <any_shape S, class K, operand L>
+  requires(!operand<K>)
+constexpr auto categorical(S, const K&, const L&) { return detail::without_key<S, K, L>(); }
 
 }  // namespace tenure

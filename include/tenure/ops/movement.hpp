@@ -314,6 +314,12 @@ constexpr auto slice(const X& x) {
   static_assert(Length >= 0 && Step != 0, "tenure: slice: needs a length of at least 0 and a step that is not 0");
   return apply<ops::slice<A, First, (Length >= 0 ? Length : 0), (Step != 0 ? Step : 1)>>(x);
 }
+/// Does not compile: the positions are template arguments, and the message says so.
+template <operand_or_scalar X, class... N>
+constexpr auto slice(const X& x, const N&...) {
+  static_assert(detail::never<X>, "tenure: slice: axis, first and length are template arguments: slice<0, 1, 2>(x) has x[1], x[2]; positions of the run are x.at(tn::range(i, j)) and dynamic_slice(x, i, lengths)");
+  return detail::stand_in(x);
+}
 template <int A, std::int64_t I, operand_or_scalar X> constexpr auto select(const X& x) { return apply<ops::select<A, I>>(x); }
 /// concat joins along axis A. The other extents and the element types must be equal. Only the last operand may have a run-time extent
 /// along A. stack joins operands of equal shapes along a new axis A.

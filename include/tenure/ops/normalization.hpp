@@ -110,11 +110,18 @@ struct rms_norm : rounds_once {
     if constexpr (of_gain::value) {
       using average = typename detail::over_last<std::make_index_sequence<G::shape_type::rank>>::average;
       detail::require_last_extents(x, gain, "rms_norm");
-      const auto mean_square = average::trace(mul::trace(x, x));
-      return mul::trace(mul::trace(x, rsqrt::trace(add::trace(mean_square, epsilon))), gain);
+      return mul::trace(scaled<average>(x, epsilon), gain);
     } else {
       return x;
     }
+  }
+  template <class X, class E>
+  static constexpr auto trace(const X& x, const E& epsilon) { return scaled<mean<true, -1>>(x, epsilon); }
+
+ private:
+  template <class Average, class X, class E>
+  static constexpr auto scaled(const X& x, const E& epsilon) {
+    return mul::trace(x, rsqrt::trace(add::trace(Average::trace(mul::trace(x, x)), epsilon)));
   }
 };
 
@@ -257,7 +264,8 @@ template <operand_or_scalar X, int... A>
 constexpr auto layer_norm(const X& x, const axis_list<A...>&, double epsilon = 1e-5) { return apply<ops::standardize<A...>>(x, epsilon); }
 template <operand_or_scalar X>
 constexpr auto layer_norm(const X& x) { return apply<ops::standardize<-1>>(x, 1e-5); }
-/// x / sqrt(mean of x^2 + epsilon) * gain. The mean is over the last axes of x, as many as gain has. x must be floating.
+/// x / sqrt(mean of x^2 + epsilon) * gain. The mean is over the last axes of x, as many as gain has. x must be floating. rms_norm(x) has no gain, and its mean is
+/// over the last axis.
 template <operand_or_scalar X, class G>
 constexpr auto rms_norm(const X& x, const G& gain, double epsilon = 1e-6) {
   constexpr bool is_tensor = !scalar<G>;
@@ -265,6 +273,8 @@ constexpr auto rms_norm(const X& x, const G& gain, double epsilon = 1e-6) {
   if constexpr (!is_tensor) return apply<ops::mul>(x, x);
   else return apply<ops::rms_norm>(x, gain, epsilon);
 }
+template <operand_or_scalar X>
+constexpr auto rms_norm(const X& x) { return apply<ops::rms_norm>(x, 1e-6); }
 
 /// (x - mean) / sqrt(variance + epsilon) * gain + bias for each channel of x [n, channels, ...]. gain and bias have one number for each channel. The statistics are those
 /// of the batch, with the variance divided by the count, as in training, torch.nn.functional.batch_norm(x, None, None, gain, bias, True); or given ones, as after

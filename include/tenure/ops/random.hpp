@@ -214,6 +214,13 @@ constexpr auto random_key(Seed seed) {
                                                                     static_cast<double>(low) - static_cast<double>(high));
   return tensor<std::int32_t, shape<2>>{high, low};
 }
+/// Does not compile: a seed is an integer, and the message says so.
+template <class Seed>
+  requires(!std::integral<Seed>)
+constexpr auto random_key(const Seed&) {
+  static_assert(detail::never<Seed>, "tenure: random_key: the seed is an integer of C++, as in random_key(42): an integer of a trace or of a tensor is a key by fold_in(key, i)");
+  return after_error();
+}
 /// A new key from a key and an integer: a step, a layer. An array of integers gives an array of keys, with a new last axis of extent 2. Keys from
 /// different integers are independent of each other. They are independent of the numbers of `key` only if nothing draws from `key` itself.
 template <class K, class D>
@@ -253,6 +260,12 @@ constexpr auto uniform(S s, const K& key, const L& low, const H& high) {
     return apply<ops::uniform_between_far>(uniform<T>(s, key), low, high);
   }
 }
+/// Does not compile: run-time extents after a key, and the message says so.
+template <element T = float, any_shape S, operand K, class L, class H, class N, class... Rest>
+constexpr auto uniform(S, const K&, const L&, const H&, const N&, const Rest&...) {
+  static_assert(detail::never<N>, "tenure: uniform: with a key a shape has no run-time extents: uniform_like(x, key), and with an engine uniform(shape, engine, low, high, extents...)");
+  return after_error();
+}
 template <operand X, class K>
 constexpr auto uniform_like(const X& x, const K& key) {
   if constexpr (detail::require_floating<element_t<X>>() && detail::require_key<K>())
@@ -272,6 +285,12 @@ constexpr auto normal(S, const K& key) {
 template <element T = float, any_shape S, operand K, class M, class D>
 constexpr auto normal(S s, const K& key, const M& mean, const D& deviation) {
   return mean + deviation * normal<T>(s, key);
+}
+/// Does not compile: run-time extents after a key, and the message says so.
+template <element T = float, any_shape S, operand K, class M, class D, class N, class... Rest>
+constexpr auto normal(S, const K&, const M&, const D&, const N&, const Rest&...) {
+  static_assert(detail::never<N>, "tenure: normal: with a key a shape has no run-time extents: normal_like(x, key), and with an engine normal(shape, engine, mean, deviation, extents...)");
+  return after_error();
 }
 template <operand X, class K>
 constexpr auto normal_like(const X& x, const K& key) {
@@ -298,6 +317,12 @@ constexpr auto dropout(const X& x, const P& p, const K& key) {
   } else {
     return after_error();
   }
+}
+/// Does not compile: a key is missing, and the message says so.
+template <operand X, class P>
+constexpr auto dropout(const X&, const P&) {
+  static_assert(detail::never<X>, "tenure: dropout: a key decides which elements become zero: dropout(x, p, tn::random_key(42)), with another key in each step, fold_in(key, step)");
+  return after_error();
 }
 
 }  // namespace TENURE_NAMESPACE

@@ -206,6 +206,8 @@ auto train_step(Loss, Rule rule, optim::detail::number_of_parts<N, Mark...>, Exe
   using in_parts = std::conditional_t<std::is_empty_v<Loss>, optim::detail::in_parts<Loss, N, Mark...>, Loss>;
   return trainer<in_parts, Rule, Execution>(rule, on);
 }
+template <class Loss, class Rule, detail::any_execution Execution, std::int64_t N, class... Mark>
+auto train_step(Loss loss, Rule rule, Execution on, optim::detail::number_of_parts<N, Mark...> parts) { return train_step(loss, rule, parts, on); }
 /// Refused: what stands beside the loss of a part is a value of this part, and parts only add up.
 template <class Loss, class Rule, std::int64_t N, class... Mark>
 auto train_step(Loss, Rule, optim::detail::number_of_parts<N, Mark...>, has_aux_t) {

@@ -366,5 +366,7 @@ auto train_step(Loss, Rule rule, has_aux_t, Execution on = {}) {
   using with_aux = std::conditional_t<std::is_empty_v<Loss>, optim::detail::auxiliary<Loss>, Loss>;
   return trainer<with_aux, Rule, Execution>(rule, on);
 }
+template <class Loss, class Rule, detail::any_execution Execution>
+auto train_step(Loss loss, Rule rule, Execution on, has_aux_t aux) { return train_step(loss, rule, aux, on); }
 
 }  // namespace tenure

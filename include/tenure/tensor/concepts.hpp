@@ -133,6 +133,11 @@ concept holds_numbers = requires(const std::remove_cvref_t<X>& x) { requires sca
 /// X is a traced value (expr/traced.hpp).
 template <class X>
 concept traces = requires { typename std::remove_cvref_t<X>::traced_tag; };
+template <class T>
+struct traced_element;  // see expr/traced.hpp
+/// The element type of a tensor of numbers in parentheses, or in braces of one level, that has no element type and shape.
+template <class... X>
+using undeduced_of = std::conditional_t<(traces<X> || ...), traced_element<undeduced>, undeduced>;
 /// X is a tuple, a pair or an array. The std::tuple_size of an expression or a traced value is not read, because that prints a message: see
 /// is_one_value.
 template <class X>

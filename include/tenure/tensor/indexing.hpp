@@ -54,7 +54,7 @@ using index_range_from_end = index_range_between<index_from_end, index_from_end>
 
 template <std::int64_t First, std::int64_t Last, std::int64_t Step>
 struct static_range {
-  static_assert(0 <= First && First <= Last, "tenure: range: the first index lies before 0 or after the last");
+  static_assert(0 <= First && First <= Last, "tenure: range: the first index lies before 0 or after the last: positions from the end are tn::end - 3, tn::end - 1");
   static_assert(Step >= 1, "tenure: range: the step is not positive");
   static constexpr std::int64_t size = Last < First || Step < 1 ? 0 : (Last - First + Step - 1) / Step;
   static constexpr std::int64_t kept(std::int64_t) { return size; }
@@ -146,6 +146,10 @@ struct index_rule<I> : I {
 /// An index that keeps its axis.
 template <class I>
 concept part_of_axis = index_rule<I>::known && !index_rule<I>::drops;
+
+/// A number, of C++ or of a trace, that is no integer.
+template <class I>
+concept is_floating_index = (scalar<I> && !std::integral<I>) || (traces<I> && is_floating(dtype_v<typename std::remove_cvref_t<I>::element_type>));
 
 /// True if indices of types I fit the shape. Otherwise a static_assert says why not.
 template <class Shape, class... I>

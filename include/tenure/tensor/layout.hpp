@@ -56,7 +56,7 @@ namespace detail {
 
 [[noreturn]] inline void throw_range(const char* call, std::int64_t first, std::int64_t last, int axis, std::int64_t extent) {
   throw index_error(message(call) << "the range from " << first << " to " << last << (first > last ? " is reversed, on" : " is outside") << " axis " << axis
-                                  << " of extent " << extent);
+                                  << " of extent " << extent << (first < 0 ? ": positions from the end are tn::end - 1, tn::end - 2 and so on" : ""));
 }
 
 [[noreturn]] inline void throw_window(std::int64_t first, std::int64_t length, int axis, std::int64_t extent) {

@@ -185,6 +185,11 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
   constexpr tensor(const X&) {
     static_assert(detail::never<X>, "tenure: tensor: a traced value has no memory: write auto h = tn::eval(x), in a trace and with tensors");
   }
+  template <class... X>
+    requires(sizeof...(X) > 1 && (detail::traces<X> || ...))
+  constexpr explicit tensor(const X&...) {
+    static_assert(detail::never<X...>, "tenure: tensor: traced numbers in braces: in a trace write tn::stack(a, b), and tn::block<2, 2>(a, b, c, d) for a matrix");
+  }
 
   // ---- copying and moving -----------------------------------------------------------------------------------------
 
@@ -394,7 +399,7 @@ tensor(U) -> tensor<U, shape<>>;
 tensor(after_error) -> tensor<float, shape<>>;
 template <class... X>
   requires(sizeof...(X) > 0 && (sizeof...(X) > 1 || (detail::foreign<X> && ...)))
-tensor(const X&...) -> tensor<detail::undeduced, shape<>>;
+tensor(const X&...) -> tensor<detail::undeduced_of<X...>, shape<>>;
 template <std::size_t... M>
   requires(sizeof...(M) > 0)
 tensor(const detail::any_braces (&... row)[M]) -> tensor<detail::undeduced, shape<>>;

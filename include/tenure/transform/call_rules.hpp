@@ -158,7 +158,7 @@ constexpr bool is_inside() {
 
 template <std::int64_t First, std::int64_t Last>
 constexpr bool is_range() {
-  static_assert(0 <= First && First <= Last, "tenure: range: the first index lies before 0 or after the last");
+  static_assert(0 <= First && First <= Last, "tenure: range: the first index lies before 0 or after the last: positions from the end are tn::end - 3, tn::end - 1");
   static_assert(!(0 <= First && First <= Last), "tenure: range: the step is not positive");
   return false;
 }
@@ -279,14 +279,22 @@ constexpr target_fault first_target_fault() {
   return first;
 }
 
+/// X is a std::tie of a tuple, an array or a model.
+template <class X>
+inline constexpr bool ties_trees = false;
+template <class... X>
+inline constexpr bool ties_trees<std::tuple<X...>> = ((std::is_reference_v<X> && !any_tensor<X>) || ...);
+
 /// Whether the types of the results fit the targets. If not, a static_assert gives the reason. Run-time extents are compared in the call.
 template <class Results, class... Target>
 constexpr bool are_targets() {
   using given = std::tuple<std::remove_cvref_t<Target>...>;
+  constexpr bool ties_tensors = (!ties_trees<std::remove_cvref_t<Target>> && ...);
+  static_assert(ties_tensors, "tenure: into: a std::tie of tuples, arrays or models is no target: give these without it, as into(x, model)");
   constexpr bool are_tensors = tree<given>::is_tree && !tree<given>::has_numbers && !tree<given>::traces;
-  static_assert(are_tensors,
+  static_assert(are_tensors || !ties_tensors,
                 "tenure: into: a target is neither a tensor nor a tuple, an array or a model of tensors: from(v) is a tensor over a vector, an array or a span");
-  if constexpr (are_tensors) {
+  if constexpr (are_tensors && ties_tensors) {
     constexpr target_fault fault = first_target_fault<Target...>();
     static_assert(fault != target_fault::read_only, "tenure: into: a target is read-only");
     static_assert(fault != target_fault::leaf, "tenure: into: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");

@@ -241,7 +241,9 @@ inline constexpr bool in_trace = (tree<X>::traces || ...);
 template <class F, class C, class Xs>
 constexpr auto scan(F f, const C& init, const Xs& xs, scan_options options = {}) {
   using namespace detail;
-  if constexpr (in_trace<C, Xs>) {
+  if constexpr (!are_functions<F>()) {
+    return std::tuple{after_error(), after_error()};
+  } else if constexpr (in_trace<C, Xs>) {
     ir::builder& g = graph_of_arguments(init, xs);
     const auto carry = as_traced(g, init);
     const auto scanned = stacked_layers(as_traced(g, xs));

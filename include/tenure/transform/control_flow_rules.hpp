@@ -159,14 +159,18 @@ constexpr bool is_count() {
   static_assert(is_integer, "tenure: fori_loop: the number of iterations is no integer");
   return is_integer;
 }
+template <class... F>
+constexpr bool are_functions() {
+  constexpr bool are = (!is_tree_leaf<F> && ...);
+  static_assert(are, "tenure: loop: a value stands in the place of a function: scan(f, init, xs), fori_loop(n, f, init), while_loop(condition, f, init), cond(flag, f, g, x)");
+  return are;
+}
 /// Whether a call without traced values got functions, and their types determine what they compute. If not, a static_assert gives the reason.
 template <class... F>
 constexpr bool runs_at_once() {
-  constexpr bool are_functions = (!is_tree_leaf<F> && ...);
   constexpr bool captures_nothing = (std::is_empty_v<F> && ...);
-  static_assert(are_functions, "tenure: loop: a value stands in the place of a function: scan(f, init, xs), fori_loop(n, f, init), while_loop(condition, f, init), cond(flag, f, g, x)");
-  static_assert(captures_nothing || !are_functions, "tenure: loop: no argument is traced, so the call runs at once, and its functions capture nothing: in a trace begin with tn::full_like(x, 0.0) in place of 0.0, elsewhere pass values as arguments");
-  return are_functions && captures_nothing;
+  static_assert(captures_nothing || !are_functions<F...>(), "tenure: loop: no argument is traced, so the call runs at once, and its functions capture nothing: in a trace begin with tn::full_like(x, 0.0) in place of 0.0, elsewhere pass values as arguments");
+  return are_functions<F...>() && captures_nothing;
 }
 /// The result of a call that runs_at_once() refuses.
 template <class X>

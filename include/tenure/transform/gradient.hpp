@@ -292,7 +292,7 @@ constexpr auto with_respect_to(F f, Execution on) {
 
 }  // namespace detail
 
-/// The last argument of value_and_grad, grad and train_step for an f that returns std::tuple{loss, aux}. Gradients are those of the loss, and aux, any tree, is a
+/// An argument after the function of value_and_grad and grad, and after the rule of train_step, for an f that returns std::tuple{loss, aux}. Gradients are those of the loss, and aux, any tree, is a
 /// result too: of value_and_grad(f, has_aux)(x...) {{loss, aux}, gradients...}, of grad(f, has_aux)(x...) {gradient, aux}.
 struct has_aux_t {};
 inline constexpr has_aux_t has_aux{};
@@ -313,6 +313,13 @@ constexpr auto value_and_grad(F f, has_aux_t, Execution on = {}) { return detail
 template <int... I, class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto grad(F f, has_aux_t, Execution on = {}) { return detail::with_respect_to<detail::grad_with_aux, I...>(detail::traced_function(f), on); }
+// The options in the other order.
+template <int... I, class F, detail::any_execution Execution>
+  requires(!detail::any_value<F>)
+constexpr auto value_and_grad(F f, Execution on, has_aux_t aux) { return value_and_grad<I...>(f, aux, on); }
+template <int... I, class F, detail::any_execution Execution>
+  requires(!detail::any_value<F>)
+constexpr auto grad(F f, Execution on, has_aux_t aux) { return grad<I...>(f, aux, on); }
 
 /// vjp(f)(x..., cotangent) returns {f(x...), cotangents of x...}. vjp<0, 2>(f) returns only the cotangents of x0 and x2.
 template <int... I, class F, class Execution = inherited>

@@ -114,12 +114,18 @@ Model initialized(engine& random) {
 /// A new model with owning parameters. V are the value template arguments after Kind.
 template <template <class, auto...> class Model, auto... V>
 auto init(engine& random) {
-  constexpr bool is_model = detail::tree<Model<values, V...>>::is_tree;
-  static_assert(is_model, "tenure: init: a member is neither a parameter, a model nor an array of them: BOOST_HANA_DEFINE_STRUCT names members, and a std::vector has no fixed number of layers, as std::array and tn::stacked have");
-  constexpr bool has_numbers = is_model && detail::has_plain_member<Model<values, V...>>;
-  static_assert(!has_numbers, "tenure: init: a member of the model is a plain number: declare it as tn::param<Kind, float, tn::shape<>>; a number that never changes is a static constexpr member, not listed in BOOST_HANA_DEFINE_STRUCT");
-  if constexpr (is_model && !has_numbers) return detail::initialized<Model<values, V...>, Model<detail::declarations, V...>>(random);
-  else return Model<values, V...>();
+  constexpr bool has_values = requires { typename Model<values, V...>; };
+  static_assert(has_values, "tenure: init: the template arguments after Kind are missing or do not fit: init<dense, 784, 10>(engine) of template <class Kind, auto Inputs, auto Outputs> struct dense");
+  if constexpr (!has_values) {
+    return after_error();
+  } else {
+    constexpr bool is_model = detail::tree<Model<values, V...>>::is_tree;
+    static_assert(is_model, "tenure: init: a member is neither a parameter, a model nor an array of them: BOOST_HANA_DEFINE_STRUCT names members, and a std::vector has no fixed number of layers, as std::array and tn::stacked have");
+    constexpr bool has_numbers = is_model && detail::has_plain_member<Model<values, V...>>;
+    static_assert(!has_numbers, "tenure: init: a member of the model is a plain number: declare it as tn::param<Kind, float, tn::shape<>>; a number that never changes is a static constexpr member, not listed in BOOST_HANA_DEFINE_STRUCT");
+    if constexpr (is_model && !has_numbers) return detail::initialized<Model<values, V...>, Model<detail::declarations, V...>>(random);
+    else return Model<values, V...>();
+  }
 }
 template <class Model, std::same_as<engine> Engine>  // declared second: within the body of a model its name is also a type
 Model init(Engine&) {

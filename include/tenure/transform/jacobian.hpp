@@ -6,6 +6,7 @@
 
 #include <tenure/transform/body_trace.hpp>
 #include <tenure/transform/gradient.hpp>
+#include <tenure/transform/jacobian_rules.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {
@@ -41,17 +42,6 @@ constexpr std::int64_t elements_of() {
 /// The unit vectors in the space of x, as the samples of a batch.
 constexpr passes::batch_value units(ir::builder& g, const ops::value& x) {
   return {passes::unit_vectors(g, x.shape(), x.type()).id, true, false, 0, true};
-}
-
-/// Whether f has a Jacobian: it returns one floating value. If not, a static_assert gives the reason.
-template <class Y>
-constexpr bool has_jacobian() {
-  static_assert(is_traced_v<Y>, "tenure: jacobian: the function must return one value; take the Jacobian of each result");
-  if constexpr (is_traced_v<Y>) {
-    static_assert(tree<Y>::has_floats, "tenure: jacobian: the function returns integers or bool, which have no derivative");
-    return tree<Y>::has_floats;
-  }
-  return false;
 }
 
 enum class sweep { forward, reverse, cheaper };
@@ -128,7 +118,7 @@ struct jacobian_by {
     static constexpr int results = sizeof...(I);
     template <class... X>
     static constexpr bool accepts() {
-      if constexpr (!(is_differentiable<I, X...>() && ...)) return false;
+      if constexpr (!(has_jacobian_by<I, X...>() && ...)) return false;
       else if constexpr (!gives_traced<F, X...>()) return false;
       else return has_jacobian<result_of<F, X...>>();
     }
@@ -168,7 +158,22 @@ using jacrev_of = typename jacobian_by<sweep::reverse>::template of<F, I...>;
 
 /// The Hessian with respect to argument I, as the Jacobian of the gradient.
 template <class F, int I>
-using hessian_of = jacfwd_of<grad_of<F, I>, I>;
+struct hessian_of {
+  using transformed = F;
+  static constexpr bool gives_derivatives = true;
+  template <int Arguments>
+  static constexpr int results = 1;
+  template <class... X>
+  static constexpr bool accepts() { return has_hessian<F, I, X...>(); }
+
+  [[no_unique_address]] F f{};
+
+  template <class... X>
+  constexpr auto operator()(const X&... arguments) const {
+    if constexpr (!accepts<X...>()) return refused_in_trace<hessian_of>(arguments...);
+    else return jacfwd_of<grad_of<F, I>, I>{{f}}(arguments...);
+  }
+};
 
 /// The transform hvp. Its arguments are (x..., v).
 template <class F, int I>
@@ -181,8 +186,8 @@ struct hvp_of {
   static constexpr bool accepts() {
     constexpr bool any = sizeof...(X) >= 2;
     static_assert(any, "tenure: hvp: needs the arguments of the function, then the vector");
-    if constexpr (any) return jvp_of<grad_of<F, I>, I>::template accepts<X...>();
-    else return false;
+    if constexpr (!any) return false;
+    else return accepts_split<std::tuple<X...>>(std::make_index_sequence<sizeof...(X) - 1>{});
   }
 
   [[no_unique_address]] F f{};
@@ -191,6 +196,18 @@ struct hvp_of {
   constexpr auto operator()(const X&... all) const {
     if constexpr (!accepts<X...>()) return refused_in_trace<hvp_of>(all...);
     else return std::get<1>(jvp_of<grad_of<F, I>, I>{{f}}(all...));
+  }
+
+ private:
+  template <class All, std::size_t... K>
+  static constexpr bool accepts_split(std::index_sequence<K...>) {
+    if constexpr (!has_hessian<F, I, std::tuple_element_t<K, All>...>()) {
+      return false;
+    } else {
+      constexpr bool fits = is_like<std::tuple_element_t<static_cast<std::size_t>(I), All>, std::tuple_element_t<sizeof...(K), All>>;
+      static_assert(fits, "tenure: hvp: the vector, which is the last argument, has another element type, shape or tree than the argument of the function");
+      return fits;
+    }
   }
 };
 
@@ -208,7 +225,7 @@ struct linear_part {
   static constexpr bool takes() {
     constexpr bool as_many = sizeof...(T) == sizeof...(X);
     static_assert(as_many, "tenure: linearize: the linear function takes a tangent for each argument of the function");
-    if constexpr (as_many) return (is_tangent_of<X, T>() && ...);
+    if constexpr (as_many) return (is_linearized_tangent<X, T>() && ...);
     else return false;
   }
   template <std::size_t... I, class... T>
@@ -240,7 +257,15 @@ struct linear_function {
   auto operator()(const T&... tangents) const {
     constexpr bool as_many = sizeof...(T) == std::tuple_size_v<X>;
     static_assert(as_many, "tenure: linearize: the linear function takes a tangent for each argument of the function");
-    if constexpr (as_many) return std::apply([&](const auto&... at) { return std::get<1>(compiled<jvp_of<F>>{jvp_of<F>{f}}(at..., tangents...)); }, x);
+    if constexpr (as_many) return at_once(static_cast<const X*>(nullptr), tangents...);
+  }
+
+ private:
+  template <class... At, class... T>
+  auto at_once(const std::tuple<At...>*, const T&... tangents) const {
+    if constexpr ((is_linearized_tangent<At, T>() && ...))
+      return std::apply([&](const auto&... at) { return std::get<1>(compiled<jvp_of<F>>{jvp_of<F>{f}}(at..., tangents...)); }, x);
+    else return after_error();
   }
 };
 
@@ -258,10 +283,15 @@ struct linearized {
   template <class... X>
   constexpr auto in_trace(const X&... x) const {
     const auto y = f(x...);
-    return std::tuple{y, linear_part<std::remove_cvref_t<decltype(y)>, X...>{y, {x...}}};
+    using result = std::remove_cvref_t<decltype(y)>;
+    if constexpr (has_linear_part<result>()) return std::tuple{y, linear_part<result, X...>{y, {x...}}};
+    else return std::tuple{y, same_values};
   }
   template <class Y, class X>
-  static auto at_once(Y&& y, X&& x) { return std::tuple<Y, linear_function<F, X>>{std::move(y), linear_function<F, X>{{}, std::move(x)}}; }
+  static auto at_once(Y&& y, X&& x) {
+    if constexpr (has_linear_part<Y>()) return std::tuple<Y, linear_function<F, X>>{std::move(y), linear_function<F, X>{{}, std::move(x)}};
+    else return std::tuple{after_error(), after_error()};
+  }
 };
 
 template <template <class, int> class Transform, int I, class F, class Execution>
@@ -326,6 +356,12 @@ template <int... I, class F, class... X>
   requires(detail::any_value<F> || (detail::any_value<X> || ...))
 constexpr auto hessian(const F&, const X&...) {
   static_assert(detail::never<F>, "tenure: hessian: it takes a function and gives a function: write hessian(f)(x)");
+  return after_error();
+}
+template <int I, int J, int... Rest, class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
+constexpr auto hessian(const F&, Execution = {}) {
+  static_assert(detail::never<F>, "tenure: hessian: one argument is chosen, hessian<I>(f)(x...): derivatives by two arguments are jacobian<0, 1>(grad<0>(f))(x...)");
   return after_error();
 }
 template <int... I, class F, class... X>

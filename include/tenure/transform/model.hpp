@@ -42,7 +42,7 @@ struct model_rebind<M<T, Next, Rest...>> {
 };
 
 template <class X>
-  requires boost::hana::Struct<X>::value
+  requires(!std::is_reference_v<X> && boost::hana::Struct<X>::value)  // std::tie(model) is no tree, and its call gets a message
 struct model_traits<X> {
   static constexpr bool is_model = true;
 

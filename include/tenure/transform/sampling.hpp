@@ -73,6 +73,19 @@ constexpr bool is_one_number() {
   static_assert(is_one, "tenure: keep_top_k, keep_top_p: k and p are one number for all rows: for one of each row write vmap of the function of a row");
   return is_one;
 }
+/// Whether the logits are floating, and k an integer. If not, a static_assert says so.
+template <class Call, class X, class N>
+constexpr bool are_logits_and_number() {
+  constexpr bool are_floating = is_after_error<X> || number::is_floating<element_t<X>>;
+  static_assert(are_floating, "tenure: keep_top_k, keep_top_p: the logits are integers or bool: convert them first, as by tn::cast<float>(logits)");
+  constexpr bool is_count = [] {
+    if constexpr (!std::is_same_v<Call, top_k_call>) return true;
+    else if constexpr (operand<N>) return std::is_integral_v<element_t<N>> && !std::is_same_v<element_t<N>, bool>;
+    else return std::is_integral_v<N> && !std::is_same_v<N, bool>;
+  }();
+  static_assert(is_count, "tenure: keep_top_k: k is no integer: keep_top_k(logits, 40) keeps 40 classes, and keep_top_p(logits, 0.9) those of 0.9 of the probability");
+  return are_floating && !is_after_error<X> && is_count;
+}
 template <class Call, class X, class N>
 constexpr auto kept_logits(const X& logits, const N& n) {
   constexpr bool has_classes = [] {
@@ -82,7 +95,7 @@ constexpr auto kept_logits(const X& logits, const N& n) {
   static_assert(has_classes, "tenure: keep_top_k, keep_top_p: the logits have no axis: the classes lie along their last axis");
   if constexpr (!has_classes) {
     return after_error();
-  } else if constexpr (!require_floating<element_t<X>>() || !is_one_number<N>()) {
+  } else if constexpr (!are_logits_and_number<Call, X, N>() || !is_one_number<N>()) {
     return after_error();
   } else if constexpr (in_trace<X, N>) {
     ir::builder& g = graph_of_arguments(logits, n);

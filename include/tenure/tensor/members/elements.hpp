@@ -43,6 +43,12 @@ class tensor_elements {
     static_assert(detail::never<I...>, "tenure: operator(): it reads one element: a row, a column or a range is x.at(tn::all, i)");
     return after_error();
   }
+  template <class... I>
+    requires(detail::is_floating_index<I> || ...)
+  after_error operator()(const I&...) const {
+    static_assert(detail::never<I...>, "tenure: operator(): an index is floating: indices are integers, and tn::cast<std::int64_t>(i) makes one of a traced number");
+    return after_error();
+  }
   /// Returns the only element of a tensor of any rank. On a device it waits for the computation of the element. Throws
   /// shape_error if the tensor does not have exactly one element.
   T item() const {

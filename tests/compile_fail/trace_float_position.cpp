@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: operator\(\): an index is floating: indices are integers, and tn::cast<std::int64_t>\(i\) makes one of a traced number
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+constexpr auto g = [](auto x) {
+#ifdef TENURE_MISUSE
+  return x(x(0));
+#else
+  return x(tn::cast<std::int64_t>(x(0)));
+#endif
+};
+
+auto f(const tn::tensor<float, tn::shape<3>>& x) { return tn::compile(g)(x); }
