@@ -11,6 +11,7 @@
 #include <tenure/ir/refuse.hpp>
 #include <tenure/kernels/attention.hpp>
 #include <tenure/kernels/convolution.hpp>
+#include <tenure/kernels/depthwise.hpp>
 #include <tenure/kernels/order.hpp>
 #include <tenure/kernels/rearrange.hpp>
 #include <tenure/kernels/samples.hpp>
@@ -296,6 +297,31 @@ struct step<ops::nodes::convolution::code, T, Device> : step_without_memory {
     if (const std::int64_t all = elements_of(y); all > 0) device.for_each(all, f);
   }
 };
+
+namespace detail {
+template <class Record, class T, class Device>
+struct depthwise_step : step_without_memory {
+  static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void*) {
+    const int batch = n.out.rank - 3;
+    const auto o = ops::depthwise_options::unpacked(n.attr);
+    const auto sizes = Record::sizes_of(n);
+    kernels::depthwise_element<T, Record::of> f{{}, {}, {}, {}, sizes[Record::channels], {}, {}, {}, {}, {}, static_cast<const T*>(p[0]), static_cast<const T*>(p[1]), static_cast<T*>(p[2])};
+    for (int a = 0; a < 2; ++a) {
+      f.image[a] = sizes[Record::image + a], f.taps[a] = sizes[Record::taps + a], f.positions[a] = sizes[Record::result + a];
+      f.stride[a] = o.stride[a], f.dilation[a] = o.dilation[a], f.zeros[a] = o.zeros[a];
+    }
+    for (int a = 0; a < batch; ++a) f.batches.add(n.in[0].extent[a], n.in[0].stride[a], n.in[1].stride[a]);
+    for (int a = 0; a < 3; ++a) f.of_first[a] = n.in[0].stride[batch + a], f.of_second[a] = n.in[1].stride[batch + a];
+    if (const std::int64_t all = elements_of(n.out); all > 0) device.for_each(all, f);
+  }
+};
+}  // namespace detail
+template <class T, class Device>
+struct step<ops::nodes::depthwise::code, T, Device> : detail::depthwise_step<ops::nodes::depthwise, T, Device> {};
+template <class T, class Device>
+struct step<ops::nodes::depthwise_of_image::code, T, Device> : detail::depthwise_step<ops::nodes::depthwise_of_image, T, Device> {};
+template <class T, class Device>
+struct step<ops::nodes::depthwise_of_taps::code, T, Device> : detail::depthwise_step<ops::nodes::depthwise_of_taps, T, Device> {};
 
 /// Throws unless all indices lie in [0, extent). It waits for the device. `scratch` has room for an index fault.
 template <class Device>
