@@ -935,7 +935,7 @@ class generator {
   }
 
   void convolve_by_channels(const value& x) {
-    ops::depthwise_options o;
+    ops::padded_options o;
     extents taps{3, {1, 1, x.shape()[3]}}, to = x.shape();
     for (int a = 0; a < 2; ++a) {
       if (!tenure::is_static(x.shape()[1 + a])) return;

@@ -103,6 +103,7 @@ TEMPLATE_TEST_CASE("Law: conv2d and its gradients are those of loops, for each s
   check<tn::conv{}, T>(shape<2, 3, 7, 9>{}, shape<5, 3, 3, 2>{});
   check<tn::conv{.padding = 1}, T>(shape<2, 16, 6, 33>{}, shape<20, 16, 3, 3>{});
   check<tn::conv{.stride = 2, .padding = {1, 2}}, T>(shape<1, 4, 9, 12>{}, shape<7, 4, 3, 4>{});
+  check<tn::conv{.stride = 2, .padding = {1, 2}}, T>(shape<2, 3, 7, 30>{}, shape<11, 3, 3, 4>{});  // few channels, whose positions fill the lanes
   check<tn::conv{}, T>(shape<40, 8, 5, 4>{}, shape<50, 8, 3, 3>{});                 // more images than positions
   check<tn::conv{.stride = {3, 2}}, T>(shape<3, 2, 11, 10>{}, shape<4, 2, 2, 3>{});       // rows of x that no tap reads
   if constexpr (sizeof(T) == 8) {  // of float one of each kernel
@@ -111,6 +112,8 @@ TEMPLATE_TEST_CASE("Law: conv2d and its gradients are those of loops, for each s
     check<tn::conv{.padding = 1, .groups = 2}, T>(shape<2, 6, 5, 6>{}, shape<8, 3, 3, 3>{});
     check<tn::conv{.stride = 2, .padding = 1, .groups = 6}, T>(shape<2, 6, 7, 6>{}, shape<6, 1, 3, 3>{});
     check<tn::conv{.groups = 3}, T>(shape<1, 3, 5, 6>{}, shape<6, 1, 2, 2>{});
+    check<tn::conv{.padding = {2, 0}, .dilation = {1, 3}}, T>(shape<2, 1, 5, 40>{}, shape<9, 1, 5, 2>{});
+    check<tn::conv{.stride = {3, 1}}, T>(shape<1, 4, 12, 14>{}, shape<2, 4, 1, 1>{});
     check<tn::conv{.padding = {0, 3}, .dilation = {1, 2}, .groups = 4}, T>(shape<3, 4, 5, 19>{}, shape<8, 1, 2, 4>{});
     check<tn::conv{.padding = 1, .dilation = 2048, .groups = 2}, T>(shape<1, 2, 1, 1>{}, shape<2, 1, 1, 1>{});  // beyond the options of depthwise
     check<tn::conv{}, T>(shape<1, 40, 3, 3>{}, shape<130, 40, 1, 1>{});
@@ -202,6 +205,34 @@ TEST_CASE("second derivatives of conv2d: forward over reverse by differences, an
 namespace {
 constexpr auto curved_by_channels = [](auto x, auto w) { return tn::sum(tn::sin(tn::conv2d<tn::conv{.stride = {2, 1}, .padding = 1, .dilation = {1, 2}, .groups = 2}>(x, w))); };
 }
+TEST_CASE("second derivatives of conv2d of few channels: by the reference; a batch of models; and the same bits for an image alone, and on threads") {
+  const auto x = numbers<double>(tn::shape<3, 2, 5, 31>{}, 1), v = numbers<double>(tn::shape<3, 2, 5, 31>{}, 3);
+  const auto w = numbers<double>(tn::shape<3, 2, 3, 3>{}, 2);
+  constexpr auto gradient = tn::grad<0, 1>([](auto x, auto w) { return tn::sum(tn::sin(tn::conv2d<tn::conv{.stride = {1, 2}, .padding = 1}>(x, w))); });
+  constexpr auto pushed = [](auto x, auto w, auto v) { return tn::jvp<0>(tn::grad<0, 1>([](auto x, auto w) { return tn::sum(tn::sin(tn::conv2d<tn::conv{.stride = {1, 2}, .padding = 1}>(x, w))); }))(x, w, v); };
+  judged::agree(gradient(x, w), judged::by_reference(gradient, x, w), 1e-12);
+  const auto [value, tangent] = tn::compile(pushed)(x, w, v);
+  const double h = 1e-6;
+  const tn::tensor up = x + h * v, down = x - h * v;
+  const auto [up_x, up_w] = gradient(up, w);
+  const auto [down_x, down_w] = gradient(down, w);
+  for (std::int64_t i = 0; i < x.size(); ++i) CHECK(std::get<0>(tangent).data()[i] == Approx((up_x.data()[i] - down_x.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
+  for (std::int64_t i = 0; i < w.size(); ++i) CHECK(std::get<1>(tangent).data()[i] == Approx((up_w.data()[i] - down_w.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
+
+  constexpr auto f = [](const auto& x, const auto& w) { return tn::conv2d<tn::conv{.padding = 1}>(x, w); };
+  const auto models = numbers<double>(tn::shape<2, 3, 2, 3, 3>{}, 4);
+  const auto many = tn::vmap<tn::unmapped, 0>(f)(x, models);
+  const tn::thread_pool threads(3);
+  for (int m = 0; m < 2; ++m) {
+    const tn::tensor own = f(x, models[m]);
+    CHECK(std::equal(own.data(), own.data() + own.size(), many.data() + m * own.size()));
+    const auto divided = tn::compile(f, threads)(x, models[m]);
+    CHECK(std::equal(own.data(), own.data() + own.size(), divided.data()));
+    const tn::tensor alone = f(x[tn::window<1>(2)], models[m]);
+    CHECK(std::equal(alone.data(), alone.data() + alone.size(), own.data() + 2 * alone.size()));
+  }
+}
+
 TEST_CASE("second derivatives of the convolution of each channel by itself: by the reference, and forward over reverse by differences") {
   const auto x = numbers<double>(tn::shape<2, 2, 5, 7>{}, 1), v = numbers<double>(tn::shape<2, 2, 5, 7>{}, 3);
   const auto w = numbers<double>(tn::shape<2, 1, 3, 3>{}, 2), u = numbers<double>(tn::shape<2, 1, 3, 3>{}, 4);

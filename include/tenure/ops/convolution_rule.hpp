@@ -7,6 +7,7 @@
 #include <tenure/ops/attention.hpp>
 #include <tenure/ops/contraction.hpp>
 #include <tenure/ops/opaque/convolution.hpp>
+#include <tenure/ops/opaque/convolution_of_planes.hpp>
 #include <tenure/ops/opaque/depthwise.hpp>
 #include <tenure/ops/structural/mark.hpp>
 #include <tenure/tensor/layout.hpp>
@@ -174,7 +175,7 @@ struct conv_rule {
   }
   /// One channel in each group: channels are the last axis of a sample, or a batch, in the order of the caller. The axes of the result have these extents.
   template <class Node>
-  static constexpr value by_channels(value x, value w, const std::int64_t* of_result, const depthwise_options& o) {
+  static constexpr value by_channels(value x, value w, const std::int64_t* of_result, const padded_options& o) {
     const extents image = x.shape(), of_taps = w.shape();
     const std::int64_t multiple = of_taps[3] / Options.groups;
     extents with_results = image, merged = image, taps{3, {of_taps[0], of_taps[1], of_taps[3]}};
@@ -210,21 +211,30 @@ struct conv_rule {
     to.rank = 4;
     return reshape_to(y, to);
   }
-  static constexpr depthwise_options options_by_channels(const std::int64_t* zeros) {
+  static constexpr padded_options options_with_zeros(const std::int64_t* zeros) {
     return {{options.stride[0], options.stride[1]}, {options.dilation[0], options.dilation[1]}, {zeros[0], zeros[1]}};
   }
   static constexpr bool goes_by_channels(const extents& taps, const std::int64_t* zeros) {
-    return Options.groups > 1 && taps[2] == 1 && taps[0] * taps[1] > 0 && options_by_channels(zeros).fit();
+    return Options.groups > 1 && taps[2] == 1 && taps[0] * taps[1] > 0 && options_with_zeros(zeros).fit();
+  }
+
+  /// Few channels before rows that are not short: positions fill the lanes better than channels do, and images stay in the order of the caller. LeNet's first layer
+  /// takes a quarter of the time, ResNet's 0.7.
+  static constexpr bool goes_by_planes(const extents& x, const std::int64_t* positions, const std::int64_t* zeros) {
+    constexpr std::int64_t most_channels = 4, min_positions = 12;
+    return !channels_last && Options.groups == 1 && x[1] > 0 && x[1] <= most_channels && positions[1] >= min_positions && options_with_zeros(zeros).fit();
   }
 
   static constexpr value convolve(value x, value w, value bias) {
     x = image(x), w = taps(w);
     const extents of_x = x.shape();
     const zeros z = zeros_of(&of_x.extent[rows_at], &w.shape().extent[0]);
-    if (goes_by_channels(w.shape(), z.before)) {
-      std::int64_t to[2] = {};
-      for (int a = 0; a < 2; ++a) to[a] = convolved_extent(of_x[rows_at + a] + z.before[a] + z.after[a], w.shape()[a], options.stride[a], options.dilation[a]);
-      return with_bias(by_channels<nodes::depthwise>(x, w, to, options_by_channels(z.before)), bias, channels_at);
+    std::int64_t to[2] = {};
+    for (int a = 0; a < 2; ++a) to[a] = convolved_extent(of_x[rows_at + a] + z.before[a] + z.after[a], w.shape()[a], options.stride[a], options.dilation[a]);
+    if (goes_by_channels(w.shape(), z.before)) return with_bias(by_channels<nodes::depthwise>(x, w, to, options_with_zeros(z.before)), bias, channels_at);
+    if (goes_by_planes(of_x, to, z.before)) {
+      const extents of_y{4, {of_x[0], w.shape()[3], to[0], to[1]}};
+      return with_bias(nodes::convolution_of_planes::with_shape(options_with_zeros(z.before), &of_y, x, with_sample_axes(w, 3, 2, 0, 1)), bias, 1);
     }
     x = with_zeros(with_channels_last(x), w, 1);
     const value y = Options.groups == 1 ? convolved(x, w, options) : out_of_groups(convolved(in_groups(x), in_groups(w), options));
@@ -239,7 +249,7 @@ struct conv_rule {
       kept[a] = all[a] - 2 * before[a];
     }
     if (goes_by_channels(w.shape(), before) && w.shape()[3] == Options.groups)
-      return with_bias(by_channels<nodes::depthwise_of_image>(x, w, kept, options_by_channels(before)), bias, channels_at);
+      return with_bias(by_channels<nodes::depthwise_of_image>(x, w, kept, options_with_zeros(before)), bias, channels_at);
     x = with_channels_last(x);
     value y = Options.groups == 1 ? convolution_transposed(x, w, options, all[0], all[1])
                                   : out_of_groups(convolution_transposed(in_groups(x), in_groups(w), options, all[0], all[1]));

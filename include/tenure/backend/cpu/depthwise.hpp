@@ -16,37 +16,16 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 namespace detail {
 
-constexpr index floor_div(index a, index b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
-constexpr index smaller(index a, index b) { return a < b ? a : b; }
-constexpr index larger(index a, index b) { return a > b ? a : b; }
-
-/// What the positions of a result read along one axis. Position r + classes * t of the result reads with tap u element offset(r, u) + step * t of the source.
-struct depthwise_axis {
-  index positions = 0, elements = 0, taps = 0;  // of the result and the source
-  index step = 1, classes = 1;
-  index stride = 1, dilation = 1, zeros = 0;
-  bool is_transposed = false;
-
-  constexpr bool has_offset(index r, index u) const { return !is_transposed || (r + zeros - u * dilation) % stride == 0; }
-  constexpr index offset(index r, index u) const { return is_transposed ? floor_div(r + zeros - u * dilation, stride) : u * dilation - zeros; }
-  constexpr index first_offset() const { return is_transposed ? floor_div(zeros - (taps - 1) * dilation, stride) : -zeros; }
-  constexpr index last_offset() const { return is_transposed ? floor_div(classes - 1 + zeros, stride) : (taps - 1) * dilation - zeros; }
-  constexpr index count(index r) const { return r < positions ? (positions - r - 1) / classes + 1 : 0; }
-  /// The first t for which an element with this offset exists, and the one behind the last, of `all`.
-  constexpr index begin(index at, index all) const { return at >= 0 ? 0 : smaller(all, ceil_div(-at, step)); }
-  constexpr index end(index at, index all) const { return at >= elements ? 0 : smaller(all, (elements - 1 - at) / step + 1); }
-};
-
 /// A task is some rows of a sample with all channels, or one channel; for the taps some channels.
 template <class T, class Record>
 class depthwise_tasks {
  public:
   constexpr explicit depthwise_tasks(const opaque_operation& o) : o_(o), first_(o.out.rank - 3) {
-    const auto options = ops::depthwise_options::unpacked(o.attr);
+    const auto options = ops::padded_options::unpacked(o.attr);
     const operand_view& taps = is_of_taps ? o.out : o.in[1];
     const operand_view& result = is_of_taps ? o.in[1] : o.out;  // whose positions the axes count
     for (int a = 0; a < 2; ++a) {
-      depthwise_axis& x = axis_[a];
+      padded_axis& x = axis_[a];
       x = {result.extent[first_ + a], o.in[0].extent[first_ + a], taps.extent[first_ + a], options.stride[a], 1, options.stride[a], options.dilation[a], options.zeros[a], false};
       if (is_of_image) x.is_transposed = true, x.step = 1, x.classes = options.stride[a];
     }
@@ -55,15 +34,7 @@ class depthwise_tasks {
     for (int k = 0; k < 2; ++k)
       for (int a = 0; a < 3; ++a) stride_[k][a] = o.in[k].stride[first_ + a];
     lanes_are_channels_ = 2 * channels_ >= lanes && stride_[0][2] == 1 && stride_[1][2] == 1;
-    const index along = axis_[1].positions == 0 ? 0 : axis_[1].count(0), down = axis_[0].positions == 0 ? 0 : axis_[0].count(0);
-    first_column_ = floor_div(floor_div(axis_[1].first_offset(), axis_[1].step), lanes) * lanes;  // so the copy has its packets where lines begin
-    const index more = floor_div(axis_[1].last_offset(), axis_[1].step) - first_column_, halo = axis_[0].last_offset() - axis_[0].first_offset() + 1;
-    columns_at_once_ = smaller(along, larger(costs::columns_of_depthwise, ceil_div(2 * more, lanes) * lanes));
-    pitch_ = (ceil_div(columns_at_once_, lanes) + ceil_div(more, lanes) + (axis_[1].step > 1)) * lanes;
-    const index row_bytes = pitch_ * axis_[1].step * static_cast<index>(sizeof(T)), fitting = costs::depthwise_bytes / larger(row_bytes, 1) - halo;
-    rows_at_once_ = smaller(down, larger(fitting / axis_[0].step, larger(halo / axis_[0].step, 4)));
-    rows_copied_ = rows_at_once_ > 0 ? (rows_at_once_ - 1) * axis_[0].step + halo : 0;
-    if (lanes_are_channels_) rows_copied_ = 0;
+    if (!lanes_are_channels_) rows_ = padded_rows<T>(axis_[0], axis_[1], 1, costs::depthwise_bytes, costs::columns_of_depthwise);
     if (!lanes_are_channels_) tasks_of_sample_ = channels_;
     else if (is_of_taps) tasks_of_sample_ = ceil_div(channels_, channels_of_task);
     else tasks_of_sample_ = ceil_div(axis_[0].positions, costs::rows_of_depthwise);
@@ -73,7 +44,7 @@ class depthwise_tasks {
   constexpr index work() const {
     return samples_ * axis_[0].positions * axis_[1].positions * axis_[0].taps * axis_[1].taps * channels_ / costs::multiplications_of_work / lanes;
   }
-  constexpr index workspace() const { return terms_bytes() * 2 + copied_bytes() + factor_bytes(); }
+  constexpr index workspace() const { return terms_bytes() * 2 + rows_.bytes(1) + factor_bytes(); }
 
   void run_task(void* const* pointer, index number, void* memory) const {
     const index sample = number / tasks_of_sample_;
@@ -82,7 +53,7 @@ class depthwise_tasks {
     for (int a = first_ - 1; a >= 0; rest /= o_.out.extent[a--])
       for (int k = 0; k < 2; ++k) at[k] += rest % o_.out.extent[a] * o_.in[k].stride[a];
     part p{static_cast<const T*>(pointer[0]) + at[0], static_cast<const T*>(pointer[1]) + at[1],
-           static_cast<T*>(pointer[2]) + sample * elements_along(o_.out, first_, o_.out.rank), static_cast<depthwise_term*>(memory)};
+           static_cast<T*>(pointer[2]) + sample * elements_along(o_.out, first_, o_.out.rank), static_cast<tap_term*>(memory)};
     p.copied = reinterpret_cast<T*>(static_cast<char*>(memory) + 2 * terms_bytes());
     if (lanes_are_channels_) {
       if constexpr (is_of_taps) return run_taps_of_channels(p, number * channels_of_task);
@@ -101,22 +72,20 @@ class depthwise_tasks {
   struct part {
     const T *x, *other;  // the second operand: taps, or results
     T* to;
-    depthwise_term* terms;
+    tap_term* terms;
     T* copied = nullptr;
   };
 
   static constexpr index whole_lines(index bytes) { return ceil_div(bytes, 64) * 64; }
   constexpr index all_taps() const { return axis_[0].taps * axis_[1].taps; }
-  constexpr index terms_bytes() const { return whole_lines(all_taps() * static_cast<index>(sizeof(depthwise_term))); }
-  constexpr index row_elements() const { return pitch_ * axis_[1].step; }
-  constexpr index copied_bytes() const { return rows_copied_ == 0 ? 0 : whole_lines((rows_copied_ * row_elements() + 4 * lanes) * static_cast<index>(sizeof(T))); }
-  constexpr index factor_bytes() const { return is_of_taps && rows_copied_ > 0 ? whole_lines(rows_at_once_ * columns_at_once_ * static_cast<index>(sizeof(T))) : 0; }
+  constexpr index terms_bytes() const { return whole_lines(all_taps() * static_cast<index>(sizeof(tap_term))); }
+  constexpr index factor_bytes() const { return is_of_taps ? whole_lines(rows_.rows_at_once * rows_.columns_at_once * static_cast<index>(sizeof(T))) : 0; }
 
   // ---- channels in the lanes ----
 
   /// The terms of row t of class r, with the columns of taps for whose offsets has(offset).
   template <class Has>
-  index find_terms(depthwise_term* to, index r, index t, index column_class, const Has& has) const {
+  index find_terms(tap_term* to, index r, index t, index column_class, const Has& has) const {
     index count = 0;
     for (index u = 0; u < axis_[0].taps; ++u) {
       if (!axis_[0].has_offset(r, u)) continue;
@@ -173,7 +142,7 @@ class depthwise_tasks {
     for (index e = 0; e < all_taps(); ++e) std::fill(p.to + e * channels_ + first, p.to + e * channels_ + last, T(0));
     const index all = axis_[1].positions;
     const interior inside = interior_of(0, all);
-    const auto add = [&](const depthwise_term* terms, index count, index row, index begin, index end) {
+    const auto add = [&](const tap_term* terms, index count, index row, index begin, index end) {
       const index x_step = axis_[1].step * stride_[0][1], g_step = stride_[1][1];
       for (index k = 0, some; k < count && begin < end; k += some) {
         some = ceil_div(count - k, ceil_div(count - k, max_sums));
@@ -199,85 +168,32 @@ class depthwise_tasks {
 
   // ---- positions in the lanes ----
 
-  /// Copies the rows that positions from t and from column s on read, between zeros. Elements with the same remainder of their column by the step are neighbours.
-  void copy_rows(const part& p, index t, index s) const {
-    const index step = axis_[1].step, first_row = t * axis_[0].step + axis_[0].first_offset();
-    T* to = p.copied;
-    for (index row = first_row; row < first_row + rows_copied_; ++row, to += row_elements()) {
-      if (row < 0 || row >= axis_[0].elements) {
-        std::fill_n(to, row_elements(), T(0));
-        continue;
-      }
-      const T* const from = p.x + row * stride_[0][0];
-      const index first = (s + first_column_) * step;  // of the row, with remainder 0
-      const index before = first < 0 ? smaller(pitch_, ceil_div(-first, step)) : 0;
-      if (stride_[0][1] == 1 && step == 1) {
-        const index count = larger(0, smaller(pitch_ - before, axis_[1].elements - (first + before)));
-        set_zero(to, before);
-        copy_packets(from + first + before, to + before, count);
-        set_zero(to + before + ceil_div(count, lanes) * lanes, pitch_ - before - ceil_div(count, lanes) * lanes);
-        continue;
-      }
-      const index left = axis_[1].elements - first - before * step;  // elements from the first that is copied on
-      const T* const read = from + (first + before * step) * stride_[0][1];
-      if constexpr (math::can_interleave<packet>) {
-        if (stride_[0][1] == 1 && step == 2) {
-          set_zero(to, before), set_zero(to + pitch_, before);
-          for (index k = before; k + lanes < pitch_; k += lanes) {  // a line has a packet more than is read
-            const index at = 2 * (k - before), some = left - at;
-            packet both[2] = {load_some<packet>(read + at, larger(0, smaller(some, lanes))), load_some<packet>(read + at + lanes, larger(0, smaller(some - lanes, lanes)))};
-            math::deinterleave<2>(both);
-            packets::pstoreu(to + k, both[0]), packets::pstoreu(to + pitch_ + k, both[1]);
-          }
-          continue;
-        }
-      }
-      for (index r = 0; r < step; ++r) {
-        T* const line = to + r * pitch_;
-        const index count = r >= left ? 0 : smaller(pitch_ - before, (left - r - 1) / step + 1);
-        std::fill_n(line, before, T(0));
-        for (index k = 0; k < count; ++k) line[before + k] = read[(k * step + r) * stride_[0][1]];
-        std::fill(line + before + count, line + pitch_, T(0));
-      }
-    }
-  }
-  /// Whole packets are written: the rows behind are copied later, and there is room behind the last.
-  static void set_zero(T* to, index count) {
-    for (index k = 0; k < count; k += lanes) packets::pstoreu(to + k, packets::pset1<packet>(T(0)));
-  }
-  static void copy_packets(const T* from, T* to, index count) {
-    index k = 0;
-    for (; k + lanes <= count; k += lanes) packets::pstoreu(to + k, packets::ploadu<packet>(from + k));
-    if (k < count) packets::pstoreu(to + k, load_some<packet>(from + k, count - k));
-  }
-  index find_terms_of_copy(depthwise_term* to, index row_class, index column_class) const {
+  index find_terms_of_copy(tap_term* to, index row_class, index column_class) const {
     index count = 0;
     for (index u = 0; u < axis_[0].taps; ++u)
       for (index v = 0; v < axis_[1].taps && axis_[0].has_offset(row_class, u); ++v) {
         if (!axis_[1].has_offset(column_class, v)) continue;
-        const index at = axis_[1].offset(column_class, v), column = floor_div(at, axis_[1].step);
-        to[count++] = {(axis_[0].offset(row_class, u) - axis_[0].first_offset()) * row_elements() + (at - column * axis_[1].step) * pitch_ + column - first_column_,
-                       is_of_taps ? (u * axis_[1].taps + v) * channels_ : u * stride_[1][0] + v * stride_[1][1]};
+        to[count++] = {rows_.place_of(axis_[0].offset(row_class, u), axis_[1].offset(column_class, v)), is_of_taps ? (u * axis_[1].taps + v) * channels_ : u * stride_[1][0] + v * stride_[1][1]};
       }
     return count;
   }
 
   void run_positions(const part& p) const {
-    const index row_step = axis_[0].step * row_elements(), columns = axis_[1].positions;
+    const index row_step = axis_[0].step * rows_.row_elements(), columns = axis_[1].positions;
     const bool is_paired = math::can_interleave<packet> && axis_[1].classes == 2 && channels_ == 1;
-    for (index t = 0; t < axis_[0].count(0); t += rows_at_once_)
-      for (index s = 0; s < axis_[1].count(0); s += columns_at_once_) {
-        copy_rows(p, t, s);
+    for (index t = 0; t < axis_[0].count(0); t += rows_.rows_at_once)
+      for (index s = 0; s < axis_[1].count(0); s += rows_.columns_at_once) {
+        rows_.copy(p.x, stride_[0][0], stride_[0][1], t, s, p.copied);
         for (index i = 0; i < smaller(axis_[0].classes, axis_[0].positions); ++i) {
-          const index rows = smaller(rows_at_once_, axis_[0].count(i) - t), of_row = columns * channels_ * axis_[0].classes;
+          const index rows = smaller(rows_.rows_at_once, axis_[0].count(i) - t), of_row = columns * channels_ * axis_[0].classes;
           T* const y = p.to + (i + t * axis_[0].classes) * columns * channels_;
           if (is_paired) {
-            depthwise_term* const odd = reinterpret_cast<depthwise_term*>(reinterpret_cast<char*>(p.terms) + terms_bytes());
+            tap_term* const odd = reinterpret_cast<tap_term*>(reinterpret_cast<char*>(p.terms) + terms_bytes());
             run_pairs(p, p.terms, find_terms_of_copy(p.terms, i, 0), odd, find_terms_of_copy(odd, i, 1), rows, s, row_step, y, of_row);
             continue;
           }
           for (index j = 0; j < smaller(axis_[1].classes, columns); ++j) {
-            const index count = find_terms_of_copy(p.terms, i, j), along = smaller(columns_at_once_, axis_[1].count(j) - s);
+            const index count = find_terms_of_copy(p.terms, i, j), along = smaller(rows_.columns_at_once, axis_[1].count(j) - s);
             const index y_step = axis_[1].classes * channels_;
             T* const line = y + (j + s * axis_[1].classes) * channels_;
             for (index c = 0; c < along; c += 4 * lanes) {
@@ -306,9 +222,9 @@ class depthwise_tasks {
       }
   }
   /// Results whose even and odd columns have different taps, written together.
-  void run_pairs(const part& p, const depthwise_term* even, index even_count, const depthwise_term* odd, index odd_count, index rows, index s, index row_step, T* y, index of_row) const {
+  void run_pairs(const part& p, const tap_term* even, index even_count, const tap_term* odd, index odd_count, index rows, index s, index row_step, T* y, index of_row) const {
     if constexpr (math::can_interleave<packet>) {
-      const index columns = axis_[1].positions, along = smaller(columns_at_once_, axis_[1].count(0) - s);
+      const index columns = axis_[1].positions, along = smaller(rows_.columns_at_once, axis_[1].count(0) - s);
       for (index c = 0; c < along; c += lanes) {
         const auto run = [&]<index Rows>(index row) {
           packet both[2][Rows];
@@ -335,11 +251,11 @@ class depthwise_tasks {
   void run_taps_of_positions(const part& p) const {
     for (index e = 0; e < all_taps(); ++e) p.to[e * channels_] = T(0);
     const index count = find_terms_of_copy(p.terms, 0, 0);
-    T* const factors = reinterpret_cast<T*>(reinterpret_cast<char*>(p.copied) + copied_bytes());
-    for (index t = 0; t < axis_[0].positions; t += rows_at_once_)
-      for (index s = 0; s < axis_[1].positions; s += columns_at_once_) {
-        const index rows = smaller(rows_at_once_, axis_[0].positions - t), columns = smaller(columns_at_once_, axis_[1].positions - s);
-        copy_rows(p, t, s);
+    T* const factors = reinterpret_cast<T*>(reinterpret_cast<char*>(p.copied) + rows_.bytes(1));
+    for (index t = 0; t < axis_[0].positions; t += rows_.rows_at_once)
+      for (index s = 0; s < axis_[1].positions; s += rows_.columns_at_once) {
+        const index rows = smaller(rows_.rows_at_once, axis_[0].positions - t), columns = smaller(rows_.columns_at_once, axis_[1].positions - s);
+        rows_.copy(p.x, stride_[0][0], stride_[0][1], t, s, p.copied);
         const T* g = p.other + t * stride_[1][0] + s * stride_[1][1];
         index g_step = stride_[1][0];
         if (stride_[1][1] != 1) {
@@ -349,16 +265,17 @@ class depthwise_tasks {
         }
         for (index k = 0, some; k < count; k += some) {
           some = ceil_div(count - k, ceil_div(count - k, max_sums));
-          with_count<max_sums>(some, [&]<index Taps>() { taps_of_positions<T, Taps>(p.terms + k, rows, columns, p.copied, axis_[0].step * row_elements(), g, g_step, p.to); });
+          with_count<max_sums>(some, [&]<index Taps>() { taps_of_positions<T, Taps>(p.terms + k, rows, columns, p.copied, axis_[0].step * rows_.row_elements(), g, g_step, p.to); });
         }
       }
   }
 
   const opaque_operation& o_;
   int first_;
-  depthwise_axis axis_[2];
+  padded_axis axis_[2];
   index channels_ = 0, samples_ = 0, stride_[2][3] = {};
-  index first_column_ = 0, columns_at_once_ = 0, pitch_ = 0, rows_at_once_ = 0, rows_copied_ = 0, tasks_of_sample_ = 0;  // pitch: of elements with one remainder
+  padded_rows<T> rows_;
+  index tasks_of_sample_ = 0;
   bool lanes_are_channels_ = false;
 };
 

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 // The register tiles of convolutions of each channel by itself (depthwise.hpp). The lanes are channels, or positions of one channel, whose elements then lie in
-// a padded copy. A term is a pair of a tap and the element of the image that it reads, counted from an address that positions advance.
+// a padded copy.
 #pragma once
 
-#include <tenure/backend/cpu/dots.hpp>
+#include <tenure/backend/cpu/padded_rows.hpp>
 
 TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 namespace detail {
 
-struct depthwise_term {
-  index x, tap;
-};
-
 /// Results at Positions positions, with channels in the lanes: y = the sum of x times taps over the terms. The last packet has `last` channels.
 template <class T, index Positions, bool Ragged>
-TENURE_INLINE void channels_at(const depthwise_term* terms, index count, const T* x, index x_step, const T* taps, T* y, index y_step, index last) {
+TENURE_INLINE void channels_at(const tap_term* terms, index count, const T* x, index x_step, const T* taps, T* y, index y_step, index last) {
   using packet = packet_of<T, max_lanes<T>>;
   const auto load = [last](const T* from) __attribute__((always_inline)) { return Ragged ? load_some<packet>(from, last) : packets::ploadu<packet>(from); };
   packet sum[Positions];
@@ -36,7 +32,7 @@ TENURE_INLINE void channels_at(const depthwise_term* terms, index count, const T
   }
 }
 template <class T, index Positions>
-void channels_of_positions(const depthwise_term* terms, index count, index channels, const T* x, index x_step, const T* taps, T* y, index y_step) {
+void channels_of_positions(const tap_term* terms, index count, index channels, const T* x, index x_step, const T* taps, T* y, index y_step) {
   constexpr index lanes = max_lanes<T>;
   index c = 0;
   for (; c + lanes <= channels; c += lanes) channels_at<T, Positions, false>(terms, count, x + c, x_step, taps + c, y + c, y_step, lanes);
@@ -45,7 +41,7 @@ void channels_of_positions(const depthwise_term* terms, index count, index chann
 
 /// The terms of Taps taps with channels in the lanes, summed over positions, and added to the results.
 template <class T, index Taps, bool Ragged>
-TENURE_INLINE void taps_of_channels_at(const depthwise_term* terms, index positions, const T* x, index x_step, const T* g, index g_step, T* to, index last) {
+TENURE_INLINE void taps_of_channels_at(const tap_term* terms, index positions, const T* x, index x_step, const T* g, index g_step, T* to, index last) {
   using packet = packet_of<T, max_lanes<T>>;
   const auto load = [last](const T* from) __attribute__((always_inline)) { return Ragged ? load_some<packet>(from, last) : packets::ploadu<packet>(from); };
   packet sum[Taps];
@@ -69,7 +65,7 @@ TENURE_INLINE void taps_of_channels_at(const depthwise_term* terms, index positi
 
 /// Results at Rows rows of positions of one channel, whose elements are neighbours in x. store(row, packet, sum) writes a packet of them.
 template <class T, index Rows, index Packets, class Store>
-TENURE_INLINE void positions_at(const depthwise_term* terms, index count, const T* x, index row_step, const T* taps, const Store& store) {
+TENURE_INLINE void positions_at(const tap_term* terms, index count, const T* x, index row_step, const T* taps, const Store& store) {
   using packet = packet_of<T, max_lanes<T>>;
   packet sum[Rows][Packets];
 #pragma GCC unroll 16
@@ -93,7 +89,7 @@ TENURE_INLINE void positions_at(const depthwise_term* terms, index count, const 
 
 /// The terms of Taps taps of one channel, summed over rows of positions, and added to the results. The columns beyond `columns` are read by no load.
 template <class T, index Taps>
-void taps_of_positions(const depthwise_term* terms, index rows, index columns, const T* x, index x_step, const T* g, index g_step, T* to) {
+void taps_of_positions(const tap_term* terms, index rows, index columns, const T* x, index x_step, const T* g, index g_step, T* to) {
   using packet = packet_of<T, max_lanes<T>>;
   constexpr index lanes = max_lanes<T>;
   packet sum[Taps];
@@ -115,14 +111,6 @@ void taps_of_positions(const depthwise_term* terms, index rows, index columns, c
   }
 #pragma GCC unroll 16
   for (index k = 0; k < Taps; ++k) to[terms[k].tap] += sum_lanes<T, lanes>(sum[k]);
-}
-
-/// Calls f.template operator()<n>() for n = 1 ... Most.
-template <index Most, class F>
-TENURE_INLINE void with_count(index n, const F& f) {
-  if constexpr (Most == 1) f.template operator()<1>();
-  else if (n == Most) f.template operator()<Most>();
-  else with_count<Most - 1>(n, f);
 }
 
 }  // namespace detail

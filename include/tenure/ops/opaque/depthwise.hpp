@@ -13,7 +13,7 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-struct depthwise_options {
+struct padded_options {
   std::int64_t stride[2] = {1, 1}, dilation[2] = {1, 1}, zeros[2] = {};
 
   static constexpr std::int64_t most_stride = (1 << 10) - 1, most = (1 << 11) - 1;  // the numbers share the 64 bits of the attr
@@ -29,8 +29,8 @@ struct depthwise_options {
       bits = ((bits << 10 | static_cast<std::uint64_t>(stride[a])) << 11 | static_cast<std::uint64_t>(dilation[a])) << 11 | static_cast<std::uint64_t>(zeros[a]);
     return static_cast<std::int64_t>(bits);
   }
-  static constexpr TENURE_KERNEL depthwise_options unpacked(std::int64_t attr) {
-    depthwise_options o;
+  static constexpr TENURE_KERNEL padded_options unpacked(std::int64_t attr) {
+    padded_options o;
     for (int a = 0; a < 2; ++a) {
       const std::int64_t bits = attr >> (a == 0 ? 32 : 0);
       o.stride[a] = bits >> 22 & most_stride, o.dilation[a] = bits >> 11 & most, o.zeros[a] = bits & most;
@@ -45,8 +45,8 @@ struct depthwise_of_taps;
 
 /// What the three records have in common. `image`, `taps` and `result` are the letters of their first axes, and `channels` is that of the channels.
 template <class Record>
-struct depthwise_sum : sample_operation<Record, 2, 1, depthwise_options> {
-  using sample_operation<Record, 2, 1, depthwise_options>::push_of_product;
+struct depthwise_sum : sample_operation<Record, 2, 1, padded_options> {
+  using sample_operation<Record, 2, 1, padded_options>::push_of_product;
   template <class V>
   static constexpr V push(V y, const V* tangents) { return push_of_product(y, tangents); }
   static constexpr std::int64_t flops_of_sample(const sample_sizes& s) {
@@ -54,7 +54,7 @@ struct depthwise_sum : sample_operation<Record, 2, 1, depthwise_options> {
   }
   /// Every term of the sum, in the order of the definition, added to the element of the result that it belongs to.
   template <class T>
-  static void reference(const sample_sizes& s, const T* const* operand, T* to, const depthwise_options& o) {
+  static void reference(const sample_sizes& s, const T* const* operand, T* to, const padded_options& o) {
     constexpr int first = Record::of == 0 ? 2 : 0, second = Record::of == 1 ? 2 : 1;  // the factors, among image, taps and result
     const std::int64_t channels = s[Record::channels];
     std::vector<long double> sums(static_cast<std::size_t>(Record::elements_of_result(s)));
