@@ -59,6 +59,7 @@ TEST_CASE("convolutions of few channels and of each channel by itself, with thei
     return std::tuple{tn::conv2d<tn::conv{.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}}>(x, w), y, dx, dw};
   };
   check(planes, some<double, 2, 3, 6, 20>(), some<double, 5, 3, 3, 2>());
+  check(planes, some<double, 2, 2, 6, 20>(), some<double, 5, 2, 3, 2>());
   const auto channels = [](auto x, auto w) {
     const auto [y, dx, dw] = tn::value_and_grad<0, 1>([](auto x, auto w) { return tn::sum(tn::sin(tn::conv2d<tn::conv{.stride = {2, 1}, .padding = {1, 2}, .groups = 3}>(x, w))); })(x, w);
     return std::tuple{tn::conv2d<tn::conv{.stride = {2, 1}, .padding = {1, 2}, .groups = 3, .layout = tn::nhwc}>(tn::permute<0, 2, 3, 1>(x), tn::permute<2, 3, 1, 0>(w)), y, dx, dw};

@@ -222,10 +222,13 @@ TEST_CASE("second derivatives of conv2d of few channels: by the reference; a bat
   constexpr auto f = [](const auto& x, const auto& w) { return tn::conv2d<tn::conv{.padding = 1}>(x, w); };
   const auto models = numbers<double>(tn::shape<2, 3, 2, 3, 3>{}, 4);
   const auto many = tn::vmap<tn::unmapped, 0>(f)(x, models);
+  const auto of_models = tn::grad<1>([](const auto& x, const auto& w) { return tn::sum(tn::square(tn::vmap<tn::unmapped, 0>([](const auto& x, const auto& w) { return tn::conv2d<tn::conv{.padding = 1}>(x, w); })(x, w))); })(x, models);
   const tn::thread_pool threads(3);
   for (int m = 0; m < 2; ++m) {
     const tn::tensor own = f(x, models[m]);
     CHECK(std::equal(own.data(), own.data() + own.size(), many.data() + m * own.size()));
+    const auto of_model = tn::grad<1>([](const auto& x, const auto& w) { return tn::sum(tn::square(tn::conv2d<tn::conv{.padding = 1}>(x, w))); })(x, models[m]);
+    for (std::int64_t i = 0; i < of_model.size(); ++i) CHECK(of_models.data()[m * of_model.size() + i] == Approx(of_model.data()[i]).margin(1e-12));
     const auto divided = tn::compile(f, threads)(x, models[m]);
     CHECK(std::equal(own.data(), own.data() + own.size(), divided.data()));
     const tn::tensor alone = f(x[tn::window<1>(2)], models[m]);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // Convolution of images with few channels, which are planes [n, c, h, w], as PyTorch has them, with zeros around them that are never in memory: y[n,o,i,j] is the sum
 // over c, u, v of x[n, c, s i + d u - z, s j + d v - z] w[o,c,u,v]. The result has its channels first too. A backend computes many positions of a row at a time.
-// The derivatives are convolutions of opaque/convolution.hpp, whose channels are last.
+// The derivatives are convolutions of opaque/convolution.hpp, whose channels are last, or for few pairs of a channel and a result depthwise_of_taps.
 #pragma once
 
 #include <tenure/ops/opaque/convolution.hpp>
 #include <tenure/ops/opaque/depthwise.hpp>
+#include <tenure/ops/structural/reduction.hpp>
 
 namespace TENURE_NAMESPACE::ops {
 
@@ -41,9 +42,38 @@ struct convolution_of_planes : sample_operation<convolution_of_planes, 2, 1, pad
 };
 }  // namespace nodes
 
+/// The cotangent of taps as that of the taps of each pair of a channel and a result. Each channel is read once for each result.
+constexpr value taps_by_pairs(value x, value w, value g, const padded_options& p) {
+  const extents image = x.shape(), of_g = g.shape(), taps = w.shape();
+  const int first = image.rank - 4;
+  // [..., n, o, c, h, w, 1]: x has no o, and g no c.
+  const auto in_pairs = [&](value v, int missing) {
+    const extents from = v.shape();
+    extents to;
+    std::int64_t along = 0;
+    for (int a = 0; a < from.rank; ++a) {
+      if (a == first + missing) to.push_back(missing == 1 ? of_g[first + 1] : image[first + 1]);
+      along = ir::pack_axis(along, a, to.rank);
+      to.push_back(from[a]);
+    }
+    v = broadcast_along(v, v.graph->intern(to), along);
+    return reshape_to(v, tenure::detail::with_axis(to, to.rank, 1));
+  };
+  const value each_x = in_pairs(x, 1), each_g = in_pairs(g, 2);
+  extents to = each_x.shape();
+  for (int a = 0; a < 2; ++a) to[first + 3 + a] = taps[first + 2 + a];
+  const value each = nodes::depthwise_of_taps::with_shape(p, &to, each_x, each_g);
+  return reshape_to(reduced(each, std::int64_t{1} << first, ir::reduction::sum), taps);
+}
+
 constexpr value planes_pulled(value y, int operand, value g) {
   const padded_options p = nodes::convolution_of_planes::options_of(y);
   const convolution_options o{{p.stride[0], p.stride[1]}, {p.dilation[0], p.dilation[1]}};
+  // With so few results a product has few rows and few columns. 6 results of 5 x 5 take a fifth of the time, 16 of 3 channels would take as long.
+  constexpr std::int64_t most_pairs = 12;
+  const extents image = operand_of(y, 0).shape(), of_y = g.shape();
+  const std::int64_t channels = image[image.rank - 3], results = of_y[of_y.rank - 3];
+  if (operand == 1 && image.rank + 2 <= max_rank && channels > 0 && channels * results <= most_pairs) return taps_by_pairs(operand_of(y, 0), operand_of(y, 1), g, p);
   value x = with_sample_axes(operand_of(y, 0), 0, 2, 3, 1);
   const value w = with_sample_axes(operand_of(y, 1), 2, 3, 1, 0);
   g = with_sample_axes(g, 0, 2, 3, 1);
