@@ -71,9 +71,9 @@ constexpr value planes_pulled(value y, int operand, value g) {
   const convolution_options o{{p.stride[0], p.stride[1]}, {p.dilation[0], p.dilation[1]}};
   // With so few results a product has few rows and few columns. 6 results of 5 x 5 take a fifth of the time, 16 of 3 channels would take as long.
   constexpr std::int64_t most_pairs = 12;
-  const extents image = operand_of(y, 0).shape(), of_y = g.shape();
-  const std::int64_t channels = image[image.rank - 3], results = of_y[of_y.rank - 3];
-  if (operand == 1 && image.rank + 2 <= max_rank && channels > 0 && channels * results <= most_pairs) return taps_by_pairs(operand_of(y, 0), operand_of(y, 1), g, p);
+  const extents of_x = operand_of(y, 0).shape(), of_y = g.shape();
+  const std::int64_t channels = of_x[of_x.rank - 3], results = of_y[of_y.rank - 3];
+  if (operand == 1 && of_x.rank + 2 <= max_rank && channels > 0 && channels * results <= most_pairs) return taps_by_pairs(operand_of(y, 0), operand_of(y, 1), g, p);
   value x = with_sample_axes(operand_of(y, 0), 0, 2, 3, 1);
   const value w = with_sample_axes(operand_of(y, 1), 2, 3, 1, 0);
   g = with_sample_axes(g, 0, 2, 3, 1);
