@@ -88,7 +88,8 @@ inline results nudged(const ir::graph_view& g, const std::vector<array>& argumen
     if (n.op == ir::opcode::scatter) terms = largest[static_cast<std::size_t>(n.in[1])];
     if (n.op == ir::opcode::index_add) terms = largest[static_cast<std::size_t>(n.in[0])] + largest[static_cast<std::size_t>(n.in[1])];
     if (n.op == ir::opcode::matmul) terms = largest[static_cast<std::size_t>(n.in[0])] * largest[static_cast<std::size_t>(n.in[1])];
-    if (n.op == ops::nodes::convolution::code) terms = largest[static_cast<std::size_t>(n.in[0])] * largest[static_cast<std::size_t>(n.in[1])];
+    const bool is_depthwise = n.op == ops::nodes::depthwise::code || n.op == ops::nodes::depthwise_of_image::code || n.op == ops::nodes::depthwise_of_taps::code;
+    if (is_depthwise || n.op == ops::nodes::convolution::code) terms = largest[static_cast<std::size_t>(n.in[0])] * largest[static_cast<std::size_t>(n.in[1])];
     else if (ops::is_opaque(n.op) || n.op == ir::opcode::result) terms = largest_of(a);  // what rounds within a body is not seen here
     if (rounds(n))
       tenure::visit_dtype(a.type, [&]<class T>(tenure::element_tag<T>) {

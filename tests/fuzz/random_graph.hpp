@@ -916,6 +916,7 @@ class generator {
     const int first = dice_.below(4);
     for (int a = 0; a < 4; ++a) axes = ir::pack_axis(axes, a, (first + a) % 4);
     if (first > 0) x = ops::permuted(x, axes);
+    if (dice_.chance(0.3)) return convolve_by_channels(x);
     ops::convolution_options o;
     extents taps = x.shape();
     for (int a = 0; a < 2; ++a) {
@@ -931,6 +932,20 @@ class generator {
     value w = input_like(e.x.type(), taps);
     if (dice_.chance(0.3)) w = ops::sliced(w, 0, taps[0] - 1, taps[0], -1);
     add({ops::convolved(x, w, o), 0});
+  }
+
+  void convolve_by_channels(const value& x) {
+    ops::padded_options o;
+    extents taps{3, {1, 1, x.shape()[3]}}, to = x.shape();
+    for (int a = 0; a < 2; ++a) {
+      if (!tenure::is_static(x.shape()[1 + a])) return;
+      o.stride[a] = 1 + dice_.below(3), o.dilation[a] = 1 + dice_.below(2), o.zeros[a] = dice_.below(3);
+      taps[a] = 1 + dice_.below(3);
+      to[1 + a] = ops::convolved_extent(x.shape()[1 + a] + o.zeros[a] + dice_.below(3), taps[a], o.stride[a], o.dilation[a]);
+    }
+    if (elements(to) > max_elements || elements(taps) > max_elements) return;
+    const extents of_each{4, {x.shape()[0], taps[0], taps[1], taps[2]}};
+    add({ops::nodes::depthwise::with_shape(o, &to, x, ops::broadcast_to(input_like(x.type(), taps), x.graph->intern(of_each))), 0});
   }
 
   void gather() {

@@ -53,6 +53,20 @@ TEST_CASE("elements of bfloat16: loads, roundings and stores, in packets and in 
   check([](auto a, auto b) { return matmul(tn::cast<float>(a), permute<0, 2, 1>(b)); }, some<bfloat16, 2, 40, 70>(), some<float, 2, 33, 70>());
 }
 
+TEST_CASE("convolutions of few channels and of each channel by itself, with their gradients") {
+  const auto planes = [](auto x, auto w) {
+    const auto [y, dx, dw] = tn::value_and_grad<0, 1>([](auto x, auto w) { return tn::sum(tn::sin(tn::conv2d<tn::conv{.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}}>(x, w))); })(x, w);
+    return std::tuple{tn::conv2d<tn::conv{.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}}>(x, w), y, dx, dw};
+  };
+  check(planes, some<double, 2, 3, 6, 20>(), some<double, 5, 3, 3, 2>());
+  check(planes, some<double, 2, 2, 6, 20>(), some<double, 5, 2, 3, 2>());
+  const auto channels = [](auto x, auto w) {
+    const auto [y, dx, dw] = tn::value_and_grad<0, 1>([](auto x, auto w) { return tn::sum(tn::sin(tn::conv2d<tn::conv{.stride = {2, 1}, .padding = {1, 2}, .groups = 3}>(x, w))); })(x, w);
+    return std::tuple{tn::conv2d<tn::conv{.stride = {2, 1}, .padding = {1, 2}, .groups = 3, .layout = tn::nhwc}>(tn::permute<0, 2, 3, 1>(x), tn::permute<2, 3, 1, 0>(w)), y, dx, dw};
+  };
+  check(channels, some<double, 2, 3, 6, 9>(), some<double, 6, 1, 3, 2>());
+}
+
 TEST_CASE("order: equal elements, NaN, rows in any layout, the first few and all") {
   const auto f = [](auto a) {
     const auto steps = round(a * 2.0);  // many equal elements

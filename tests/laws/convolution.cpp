@@ -103,6 +103,7 @@ TEMPLATE_TEST_CASE("Law: conv2d and its gradients are those of loops, for each s
   check<tn::conv{}, T>(shape<2, 3, 7, 9>{}, shape<5, 3, 3, 2>{});
   check<tn::conv{.padding = 1}, T>(shape<2, 16, 6, 33>{}, shape<20, 16, 3, 3>{});
   check<tn::conv{.stride = 2, .padding = {1, 2}}, T>(shape<1, 4, 9, 12>{}, shape<7, 4, 3, 4>{});
+  check<tn::conv{.stride = 2, .padding = {1, 2}}, T>(shape<2, 3, 7, 30>{}, shape<11, 3, 3, 4>{});  // few channels, whose positions fill the lanes
   check<tn::conv{}, T>(shape<40, 8, 5, 4>{}, shape<50, 8, 3, 3>{});                 // more images than positions
   check<tn::conv{.stride = {3, 2}}, T>(shape<3, 2, 11, 10>{}, shape<4, 2, 2, 3>{});       // rows of x that no tap reads
   if constexpr (sizeof(T) == 8) {  // of float one of each kernel
@@ -111,6 +112,10 @@ TEMPLATE_TEST_CASE("Law: conv2d and its gradients are those of loops, for each s
     check<tn::conv{.padding = 1, .groups = 2}, T>(shape<2, 6, 5, 6>{}, shape<8, 3, 3, 3>{});
     check<tn::conv{.stride = 2, .padding = 1, .groups = 6}, T>(shape<2, 6, 7, 6>{}, shape<6, 1, 3, 3>{});
     check<tn::conv{.groups = 3}, T>(shape<1, 3, 5, 6>{}, shape<6, 1, 2, 2>{});
+    check<tn::conv{.padding = {2, 0}, .dilation = {1, 3}}, T>(shape<2, 1, 5, 40>{}, shape<9, 1, 5, 2>{});
+    check<tn::conv{.stride = {3, 1}}, T>(shape<1, 4, 12, 14>{}, shape<2, 4, 1, 1>{});
+    check<tn::conv{.padding = {0, 3}, .dilation = {1, 2}, .groups = 4}, T>(shape<3, 4, 5, 19>{}, shape<8, 1, 2, 4>{});
+    check<tn::conv{.padding = 1, .dilation = 2048, .groups = 2}, T>(shape<1, 2, 1, 1>{}, shape<2, 1, 1, 1>{});  // beyond the options of depthwise
     check<tn::conv{}, T>(shape<1, 40, 3, 3>{}, shape<130, 40, 1, 1>{});
   }
 }
@@ -135,6 +140,29 @@ TEST_CASE("Law: conv2d with channels last is conv2d with channels first, permute
   agree(causal, by_pad);
 }
 
+namespace {
+/// Value and gradients of a convolution of each channel by itself, in both layouts.
+template <tn::conv First, tn::conv Last, std::int64_t Channels, std::int64_t Multiple>
+void check_layouts() {
+  const auto x = numbers<double>(tn::shape<2, Channels, 9, 7>{}, 1);
+  const auto w = numbers<double>(tn::shape<Channels * Multiple, 1, 3, 2>{}, 2);
+  constexpr auto first = [](auto x, auto w) { return tn::sum(tn::sin(tn::conv2d<First>(x, w))); };
+  constexpr auto last = [](auto x, auto w) { return tn::sum(tn::sin(tn::conv2d<Last>(tn::permute<0, 2, 3, 1>(x), tn::permute<2, 3, 1, 0>(w)))); };
+  const tn::tensor value_first = tn::conv2d<First>(x, w), value_last = tn::permute<0, 3, 1, 2>(tn::conv2d<Last>(tn::permute<0, 2, 3, 1>(x), tn::permute<2, 3, 1, 0>(w)));
+  const auto a = tn::value_and_grad<0, 1>(first)(x, w), b = tn::value_and_grad<0, 1>(last)(x, w);
+  const auto agree = [](const auto& a, const auto& b) {
+    REQUIRE(a.size() == b.size());
+    for (std::int64_t i = 0; i < a.size(); ++i) CHECK(a.data()[i] == Approx(b.data()[i]).margin(1e-12));
+  };
+  agree(value_first, value_last), agree(std::get<1>(a), std::get<1>(b)), agree(std::get<2>(a), std::get<2>(b));
+  CHECK(std::get<0>(a).item() == Approx(std::get<0>(b).item()));
+}
+}  // namespace
+TEST_CASE("Law: the convolution of each channel by itself, with channels last, is the same with channels first, permuted: value and gradients, one result for each channel and more") {
+  check_layouts<tn::conv{.stride = 2, .padding = 1, .groups = 18}, tn::conv{.stride = 2, .padding = 1, .groups = 18, .layout = tn::nhwc}, 18, 1>();
+  check_layouts<tn::conv{.padding = tn::same, .dilation = {1, 2}, .groups = 3}, tn::conv{.padding = tn::same, .dilation = {1, 2}, .groups = 3, .layout = tn::nhwc}, 3, 4>();
+}
+
 TEST_CASE("Law: <g, conv(x, w)> = <conv_transpose(g, w), x>, with strides, padding and groups") {
   const auto check_adjoint = []<tn::conv Options>(auto x, auto w) {
     const tn::tensor y = tn::conv2d<Options>(x, w);
@@ -151,6 +179,8 @@ TEST_CASE("Law: <g, conv(x, w)> = <conv_transpose(g, w), x>, with strides, paddi
   check_adjoint.operator()<tn::conv{}>(numbers<double>(tn::shape<2, 3, 6, 5>{}, 1), numbers<double>(tn::shape<4, 3, 3, 2>{}, 2));
   check_adjoint.operator()<tn::conv{.stride = {2, 3}, .padding = {1, 0}}>(numbers<double>(tn::shape<2, 3, 5, 8>{}, 1), numbers<double>(tn::shape<4, 3, 3, 2>{}, 2));
   check_adjoint.operator()<tn::conv{.stride = 2, .padding = 1, .groups = 2}>(numbers<double>(tn::shape<1, 4, 7, 5>{}, 1), numbers<double>(tn::shape<6, 2, 3, 3>{}, 2));
+  check_adjoint.operator()<tn::conv{.stride = 2, .padding = {0, 1}, .groups = 4}>(numbers<double>(tn::shape<2, 4, 7, 5>{}, 1), numbers<double>(tn::shape<4, 1, 3, 3>{}, 2));
+  check_adjoint.operator()<tn::conv{.stride = 2, .padding = 1, .groups = 2}>(numbers<double>(tn::shape<1, 2, 7, 5>{}, 1), numbers<double>(tn::shape<6, 1, 3, 3>{}, 2));
   check_adjoint.operator()<tn::conv{.stride = 3}>(numbers<double>(tn::shape<1, 2, 7, 4>{}, 1), numbers<double>(tn::shape<3, 2, 1, 1>{}, 2));  // remainders without taps
 }
 
@@ -170,6 +200,82 @@ TEST_CASE("second derivatives of conv2d: forward over reverse by differences, an
   for (std::int64_t i = 0; i < x.size(); ++i) CHECK(of_x.data()[i] == Approx((up_x.data()[i] - down_x.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
   for (std::int64_t i = 0; i < w.size(); ++i) CHECK(of_w.data()[i] == Approx((up_w.data()[i] - down_w.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
   judged::agree(gradient(x, w), judged::by_reference(gradient, x, w), 1e-12);
+}
+
+namespace {
+constexpr auto curved_by_channels = [](auto x, auto w) { return tn::sum(tn::sin(tn::conv2d<tn::conv{.stride = {2, 1}, .padding = 1, .dilation = {1, 2}, .groups = 2}>(x, w))); };
+}
+TEST_CASE("second derivatives of conv2d of few channels: by the reference; a batch of models; and the same bits for an image alone, and on threads") {
+  const auto x = numbers<double>(tn::shape<3, 2, 5, 31>{}, 1), v = numbers<double>(tn::shape<3, 2, 5, 31>{}, 3);
+  const auto w = numbers<double>(tn::shape<3, 2, 3, 3>{}, 2);
+  constexpr auto gradient = tn::grad<0, 1>([](auto x, auto w) { return tn::sum(tn::sin(tn::conv2d<tn::conv{.stride = {1, 2}, .padding = 1}>(x, w))); });
+  constexpr auto pushed = [](auto x, auto w, auto v) { return tn::jvp<0>(tn::grad<0, 1>([](auto x, auto w) { return tn::sum(tn::sin(tn::conv2d<tn::conv{.stride = {1, 2}, .padding = 1}>(x, w))); }))(x, w, v); };
+  judged::agree(gradient(x, w), judged::by_reference(gradient, x, w), 1e-12);
+  const auto [value, tangent] = tn::compile(pushed)(x, w, v);
+  const double h = 1e-6;
+  const tn::tensor up = x + h * v, down = x - h * v;
+  const auto [up_x, up_w] = gradient(up, w);
+  const auto [down_x, down_w] = gradient(down, w);
+  for (std::int64_t i = 0; i < x.size(); ++i) CHECK(std::get<0>(tangent).data()[i] == Approx((up_x.data()[i] - down_x.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
+  for (std::int64_t i = 0; i < w.size(); ++i) CHECK(std::get<1>(tangent).data()[i] == Approx((up_w.data()[i] - down_w.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
+
+  constexpr auto f = [](const auto& x, const auto& w) { return tn::conv2d<tn::conv{.padding = 1}>(x, w); };
+  const auto models = numbers<double>(tn::shape<2, 3, 2, 3, 3>{}, 4);
+  const auto many = tn::vmap<tn::unmapped, 0>(f)(x, models);
+  const auto of_models = tn::grad<1>([](const auto& x, const auto& w) { return tn::sum(tn::square(tn::vmap<tn::unmapped, 0>([](const auto& x, const auto& w) { return tn::conv2d<tn::conv{.padding = 1}>(x, w); })(x, w))); })(x, models);
+  const tn::thread_pool threads(3);
+  for (int m = 0; m < 2; ++m) {
+    const tn::tensor own = f(x, models[m]);
+    CHECK(std::equal(own.data(), own.data() + own.size(), many.data() + m * own.size()));
+    const auto of_model = tn::grad<1>([](const auto& x, const auto& w) { return tn::sum(tn::square(tn::conv2d<tn::conv{.padding = 1}>(x, w))); })(x, models[m]);
+    for (std::int64_t i = 0; i < of_model.size(); ++i) CHECK(of_models.data()[m * of_model.size() + i] == Approx(of_model.data()[i]).margin(1e-12));
+    const auto divided = tn::compile(f, threads)(x, models[m]);
+    CHECK(std::equal(own.data(), own.data() + own.size(), divided.data()));
+    const tn::tensor alone = f(x[tn::window<1>(2)], models[m]);
+    CHECK(std::equal(alone.data(), alone.data() + alone.size(), own.data() + 2 * alone.size()));
+  }
+}
+
+TEST_CASE("second derivatives of the convolution of each channel by itself: by the reference, and forward over reverse by differences") {
+  const auto x = numbers<double>(tn::shape<2, 2, 5, 7>{}, 1), v = numbers<double>(tn::shape<2, 2, 5, 7>{}, 3);
+  const auto w = numbers<double>(tn::shape<2, 1, 3, 3>{}, 2), u = numbers<double>(tn::shape<2, 1, 3, 3>{}, 4);
+  constexpr auto gradient = tn::grad<0, 1>(curved_by_channels);
+  const double h = 1e-6;
+  const tn::tensor up = x + h * v, down = x - h * v;
+  const tn::tensor more = w + h * u, less = w - h * u;
+  const auto [up_x, up_w] = gradient(up, more);
+  const auto [down_x, down_w] = gradient(down, less);
+  const auto pushed = tn::jvp<0, 1>(gradient)(x, w, v, u);
+  const auto& [of_x, of_w] = std::get<1>(pushed);
+  for (std::int64_t i = 0; i < x.size(); ++i) CHECK(of_x.data()[i] == Approx((up_x.data()[i] - down_x.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
+  for (std::int64_t i = 0; i < w.size(); ++i) CHECK(of_w.data()[i] == Approx((up_w.data()[i] - down_w.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
+  judged::agree(gradient(x, w), judged::by_reference(gradient, x, w), 1e-12);
+}
+TEST_CASE("Law: the bits of each image do not depend on the number of threads, nor on the other images: each channel by itself, with none, one and six images, and a batch of models") {
+  const auto w = numbers<float>(tn::shape<20, 1, 3, 3>{}, 2);
+  const auto all = numbers<float>(tn::shape<6, 20, 28, 26>{}, 1);
+  constexpr auto f = [](const auto& x, const auto& w) { return tn::conv2d<tn::conv{.padding = 1, .groups = 20}>(x, w); };
+  constexpr auto gradients = [](const auto& x, const auto& w) { return tn::sum(tn::square(tn::conv2d<tn::conv{.padding = 1, .groups = 20}>(x, w))); };
+  const tn::tensor wanted = f(all, w);
+  const tn::thread_pool threads(3);
+  for (const std::int64_t n : {0, 1, 6}) {
+    CAPTURE(n);
+    auto x = tn::zeros<float>(tn::shape<tn::dyn, 20, 28, 26>{}, n);
+    std::copy_n(all.data(), x.size(), tn::as_span(x).begin());
+    const auto y = tn::compile(f, threads)(x, w);
+    REQUIRE(y.extent(0) == n);
+    CHECK(std::equal(y.data(), y.data() + y.size(), wanted.data()));
+    const auto [dx, dw] = tn::grad<0, 1>(gradients)(x, w);
+    const auto [same_x, same_w] = tn::grad<0, 1>(gradients, threads)(x, w);
+    CHECK(std::equal(dx.data(), dx.data() + dx.size(), same_x.data()));
+    CHECK(std::equal(dw.data(), dw.data() + dw.size(), same_w.data()));
+  }
+  const auto models = numbers<float>(tn::shape<2, 20, 1, 3, 3>{}, 4);
+  const auto many = tn::vmap<tn::unmapped, 0>(f)(all, models);
+  for (int m = 0; m < 2; ++m) {
+    const tn::tensor own = f(all, models[m]);
+    CHECK(std::equal(own.data(), own.data() + own.size(), many.data() + m * own.size()));
+  }
 }
 
 namespace {

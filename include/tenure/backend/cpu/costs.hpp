@@ -140,6 +140,11 @@ inline constexpr std::int64_t few_queries = 4;
 inline constexpr std::int64_t few_positions = 16;
 /// The rows of products in a task: so many use the packed taps.
 inline constexpr std::int64_t rows_of_convolution = 1024;
+/// Of convolutions of each channel by itself (depthwise.hpp): the rows of a task; and, where positions are the lanes, the bytes of rows that are copied at a time,
+/// which stay in the L1 cache, and the columns.
+inline constexpr std::int64_t rows_of_depthwise = 8, depthwise_bytes = 24576, columns_of_depthwise = 1024;
+/// Of images with few channels (planes.hpp): the bytes of the rows of all channels that are copied at a time.
+inline constexpr std::int64_t planes_bytes = 65536;
 
 // ---- programs, loops and samples in registers: execute.hpp, control_flow.hpp ----
 

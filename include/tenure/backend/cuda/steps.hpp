@@ -11,6 +11,8 @@
 #include <tenure/ir/refuse.hpp>
 #include <tenure/kernels/attention.hpp>
 #include <tenure/kernels/convolution.hpp>
+#include <tenure/kernels/depthwise.hpp>
+#include <tenure/kernels/planes.hpp>
 #include <tenure/kernels/order.hpp>
 #include <tenure/kernels/rearrange.hpp>
 #include <tenure/kernels/samples.hpp>
@@ -291,6 +293,46 @@ struct step<ops::nodes::convolution::code, T, Device> : step_without_memory {
     kernels::convolve_element<T> f{{}, y.extent[batch + 1], y.extent[batch + 2], y.extent[batch + 3], x.extent[batch + 3], {w.extent[batch], w.extent[batch + 1]},
                                    {}, {}, {o.stride[0], o.stride[1]}, {o.dilation[0], o.dilation[1]}, elements_along(y, batch, y.rank),
                                    static_cast<const T*>(p[0]), static_cast<const T*>(p[1]), static_cast<T*>(p[2])};
+    for (int a = 0; a < batch; ++a) f.batches.add(x.extent[a], x.stride[a], w.stride[a]);
+    for (int a = 0; a < 4; ++a) f.of_image[a] = x.stride[batch + a], f.of_taps[a] = w.stride[batch + a];
+    if (const std::int64_t all = elements_of(y); all > 0) device.for_each(all, f);
+  }
+};
+
+namespace detail {
+template <class Record, class T, class Device>
+struct depthwise_step : step_without_memory {
+  static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void*) {
+    const int batch = n.out.rank - 3;
+    const auto o = ops::padded_options::unpacked(n.attr);
+    const auto sizes = Record::sizes_of(n);
+    kernels::depthwise_element<T, Record::of> f{{}, {}, {}, {}, sizes[Record::channels], {}, {}, {}, {}, {}, static_cast<const T*>(p[0]), static_cast<const T*>(p[1]), static_cast<T*>(p[2])};
+    for (int a = 0; a < 2; ++a) {
+      f.image[a] = sizes[Record::image + a], f.taps[a] = sizes[Record::taps + a], f.positions[a] = sizes[Record::result + a];
+      f.stride[a] = o.stride[a], f.dilation[a] = o.dilation[a], f.zeros[a] = o.zeros[a];
+    }
+    for (int a = 0; a < batch; ++a) f.batches.add(n.in[0].extent[a], n.in[0].stride[a], n.in[1].stride[a]);
+    for (int a = 0; a < 3; ++a) f.of_first[a] = n.in[0].stride[batch + a], f.of_second[a] = n.in[1].stride[batch + a];
+    if (const std::int64_t all = elements_of(n.out); all > 0) device.for_each(all, f);
+  }
+};
+}  // namespace detail
+template <class T, class Device>
+struct step<ops::nodes::depthwise::code, T, Device> : detail::depthwise_step<ops::nodes::depthwise, T, Device> {};
+template <class T, class Device>
+struct step<ops::nodes::depthwise_of_image::code, T, Device> : detail::depthwise_step<ops::nodes::depthwise_of_image, T, Device> {};
+template <class T, class Device>
+struct step<ops::nodes::depthwise_of_taps::code, T, Device> : detail::depthwise_step<ops::nodes::depthwise_of_taps, T, Device> {};
+
+template <class T, class Device>
+struct step<ops::nodes::convolution_of_planes::code, T, Device> : step_without_memory {
+  static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void*) {
+    const operand_view &x = n.in[0], &w = n.in[1], &y = n.out;
+    const int batch = y.rank - 4;
+    const auto o = ops::padded_options::unpacked(n.attr);
+    kernels::convolve_planes<T> f{{}, y.extent[batch + 1], y.extent[batch + 2], y.extent[batch + 3], x.extent[batch + 1], {x.extent[batch + 2], x.extent[batch + 3]},
+                                  {w.extent[batch + 2], w.extent[batch + 3]}, {}, {}, {o.stride[0], o.stride[1]}, {o.dilation[0], o.dilation[1]}, {o.zeros[0], o.zeros[1]},
+                                  elements_along(y, batch, y.rank), static_cast<const T*>(p[0]), static_cast<const T*>(p[1]), static_cast<T*>(p[2])};
     for (int a = 0; a < batch; ++a) f.batches.add(x.extent[a], x.stride[a], w.stride[a]);
     for (int a = 0; a < 4; ++a) f.of_image[a] = x.stride[batch + a], f.of_taps[a] = w.stride[batch + a];
     if (const std::int64_t all = elements_of(y); all > 0) device.for_each(all, f);

@@ -152,19 +152,19 @@ constexpr value pulled_image(value y, value g) {
   const extents s = x.shape();
   return convolution_transposed(g, operand_of(y, 1), nodes::convolution::options_of(y), s[s.rank - 3], s[s.rank - 2]);
 }
-constexpr value pulled_taps(value y, value g) {
-  const convolution_options o = nodes::convolution::options_of(y);
-  value x = operand_of(y, 0);
-  const extents taps = operand_of(y, 1).shape();
+/// The cotangent of taps `w`, for images x and the cotangent g of the result.
+constexpr value cotangent_of_taps(value x, value w, value g, const convolution_options& o) {
+  const extents taps = w.shape();
   const int first = taps.rank - 4;
   for (int a = 0; a < 2; ++a) {
     const std::int64_t count = g.shape()[first + 1 + a];
-    if (count == 0) return operand_of(y, 1).like(0);  // no position reads a tap
+    if (count == 0) return w.like(0);  // no position reads a tap
     const std::int64_t reach = (count - 1) * o.stride[a] + reach_of_taps(taps[first + a], o.dilation[a]);
     if (reach < x.shape()[first + 1 + a]) x = sliced(x, first + 1 + a, 0, reach, 1);
   }
   const value of_taps = convolved(with_sample_axes(x, 3, 1, 2, 0), with_sample_axes(g, 1, 2, 0, 3), {{o.dilation[0], o.dilation[1]}, {o.stride[0], o.stride[1]}});
   return with_sample_axes(of_taps, 1, 2, 0, 3);
 }
+constexpr value pulled_taps(value y, value g) { return cotangent_of_taps(operand_of(y, 0), operand_of(y, 1), g, nodes::convolution::options_of(y)); }
 
 }  // namespace tenure::ops

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The list of opaque operations: those that are neither a loop over elements nor a view. Each is one header of this folder, and no other place names it,
-// except attention, convolution and order, for which the backends have steps of their own.
+// except attention, the convolutions and order, for which the backends have steps of their own.
 // To add one, declare its record here, put it at the end of the list, and include its header in registry.hpp.
 #pragma once
 
@@ -32,6 +32,10 @@ struct definite_solve;
 struct definite_log_det;
 struct attention_until;
 struct attention_until_gradient;
+struct depthwise;
+struct depthwise_of_image;
+struct depthwise_of_taps;
+struct convolution_of_planes;
 }  // namespace nodes
 
 template <class... Record>
@@ -47,7 +51,8 @@ struct opaque_list : tenure::detail::type_list<Record...> {
 };
 using opaque_operations = opaque_list<nodes::solve, nodes::solve_triangular, nodes::cholesky, nodes::qr, nodes::attention, nodes::attention_gradient, nodes::order, nodes::inverse,
                                      nodes::det, nodes::slogdet, nodes::eigh, nodes::eigvalsh, nodes::svd, nodes::pinv, nodes::matrix_exp, nodes::lu, nodes::inverse_of_factor, nodes::definite_inverse,
-                                     nodes::definite_solve, nodes::definite_log_det, nodes::convolution, nodes::attention_until, nodes::attention_until_gradient>;
+                                     nodes::definite_solve, nodes::definite_log_det, nodes::convolution, nodes::attention_until, nodes::attention_until_gradient,
+                                     nodes::depthwise, nodes::depthwise_of_image, nodes::depthwise_of_taps, nodes::convolution_of_planes>;
 
 constexpr bool is_opaque(ir::opcode op) { return op >= ir::opcode::opaque && op < ir::opcode::pointwise; }
 template <class Record>

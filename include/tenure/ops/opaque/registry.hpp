@@ -6,6 +6,8 @@
 #include <tenure/ops/opaque/cholesky.hpp>
 #include <tenure/ops/opaque/cholesky_solve.hpp>
 #include <tenure/ops/opaque/convolution.hpp>
+#include <tenure/ops/opaque/convolution_of_planes.hpp>
+#include <tenure/ops/opaque/depthwise.hpp>
 #include <tenure/ops/opaque/definite.hpp>
 #include <tenure/ops/opaque/determinant.hpp>
 #include <tenure/ops/opaque/eigh.hpp>
