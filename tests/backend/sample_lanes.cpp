@@ -54,7 +54,8 @@ void check_samples(std::int64_t rows, std::int64_t columns, bool by_columns) {
   if (by_columns) return;
   for (int used = 1; used <= lanes; ++used) {  // memory behind the samples that are stored stays as it is
     back.assign(n, T(0));
-    all::scatter(size, wanted.data(), back.data(), used);
+    found = wanted;  // scatter() may write over the lanes
+    all::scatter(size, found.data(), back.data(), used);
     bool is_right = true;
     for (std::int64_t i = 0; i < size * lanes; ++i) is_right = is_right && back[static_cast<std::size_t>(i)] == (i < size * used ? memory[static_cast<std::size_t>(i)] : T(0));
     CAPTURE(used);

@@ -40,6 +40,7 @@ struct lanes {
   friend TENURE_KERNEL_INLINE lanes operator/(lanes a, lanes b) { return div(a.value, b.value); }
   friend TENURE_KERNEL_INLINE lanes_choice<P> operator<(lanes a, lanes b) { return {lt(a.value, b.value)}; }
   friend TENURE_KERNEL_INLINE lanes_choice<P> operator>(lanes a, lanes b) { return {gt(a.value, b.value)}; }
+  friend TENURE_KERNEL_INLINE lanes_choice<P> operator==(lanes a, lanes b) { return {eq(a.value, b.value)}; }
 };
 
 /// c - a * b, rounded once where the machine has the instruction.

@@ -154,8 +154,8 @@ inline constexpr std::int64_t planes_bytes = 65536;
 inline constexpr std::int64_t expanded_work = 16384, expanded_work_of_step = 512;
 inline constexpr int expanded_steps = 48, longest_line = 192;
 /// One sample of an opaque operation stays in registers if its extents and all its numbers are at most these, and its rows or its operations. 6 x 6, time of the
-/// same with extents of run time: cholesky 0.36, det 0.6, solve 0.6, solve with a Cholesky factor 0.35; lu, which has too many numbers, would take 1.4.
-inline constexpr std::int64_t sample_extent = 8, sample_numbers = 80, sample_rows = 4, sample_flops = 256;
+/// same with extents of run time: cholesky 0.36, det 0.6, solve 0.6, solve with a Cholesky factor 0.35; lu, of 150 numbers, 0.4.
+inline constexpr std::int64_t sample_extent = 8, sample_numbers = 160, sample_rows = 4, sample_flops = 256;
 /// Its columns stand in the lanes of packets, if there are so many: solve of 3 x 3 with 6 columns takes 0.6 of the time.
 inline constexpr std::int64_t columns_in_lanes = 3;
 /// The most bytes of temporaries of a body whose loop keeps its carries in registers.

@@ -25,7 +25,8 @@ constexpr product_kernels kernels_of_products() {
 }
 
 /// The tasks of the steps of a program (samples.hpp) without the code that none of them needs: that for packets of samples where each step computes them
-/// one by one, and Eigen's decompositions where no matrix is large. With run-time extents everything may be needed.
+/// one by one, and Eigen's decompositions where no matrix is large. Small samples of the same extents in all of these steps are code for these extents. With
+/// run-time extents everything may be needed.
 template <class Program, ir::opcode Op, class T>
 constexpr auto tasks_of_steps() {
   using tasks = typename step<Op, T>::tasks;
@@ -38,7 +39,14 @@ constexpr auto tasks_of_steps() {
     };
     constexpr bool are_alone = every([](const tasks& t) { return t.is_one_by_one(); });
     constexpr bool are_small = !std::is_same_v<tasks, typename tasks::without_large> && every([](const tasks& t) { return !t.is_large(); });
-    if constexpr (are_alone && are_small) return std::type_identity<typename tasks::without_large::one_by_one>{};
+    constexpr ops::sample_sizes sizes = [] {
+      for (int i = 0; i < Program::step_count; ++i)
+        if (const bound_step& s = Program::tables.steps[i]; s.op == Op && s.type == dtype_v<T>) return tasks(static_steps<Program>.operation(i).operation).sizes();
+      return run_time_sizes;
+    }();
+    constexpr bool are_small_packets = every([&](const tasks& t) { return t.are_small_packets() && t.sizes() == sizes; });
+    if constexpr (are_small_packets) return std::type_identity<typename tasks::template of_sizes<sizes>>{};
+    else if constexpr (are_alone && are_small) return std::type_identity<typename tasks::without_large::one_by_one>{};
     else if constexpr (are_alone) return std::type_identity<typename tasks::one_by_one>{};
     else if constexpr (are_small) return std::type_identity<typename tasks::without_large>{};
     else return std::type_identity<tasks>{};

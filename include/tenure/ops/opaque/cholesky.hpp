@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <tenure/math/lanes.hpp>
+#include <tenure/ops/opaque/extent.hpp>
 #include <tenure/ops/opaque/operation.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>
 
@@ -28,22 +29,22 @@ struct cholesky : sample_operation<cholesky, 1> {
   static constexpr int result_begins_as = 0;
 
   /// A matrix that is not positive definite has a negative number or NaN under a root: NaN goes through the columns from there on.
-  template <class V>
-  static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const*, V* l, no_options) {
-    const std::int64_t n = sizes[0];
+  template <class V, class Sizes>
+  static TENURE_KERNEL_INLINE void run(const Sizes& sizes, V* const*, V* l, no_options) {
+    const auto n = extent_of<0>(sizes);
     if constexpr (V::is_number)
       if (n > 8) return by_rows(n, l);
-    for (std::int64_t i = 0; i < n; ++i) {
-      for (std::int64_t j = 0; j < i; ++j) {
+    for_each_in(first_row, n, [&](auto i) __attribute__((always_inline)) {
+      for_each_in(first_row, i, [&](auto j) __attribute__((always_inline)) {
         V rest = l[i * n + j];
-        for (std::int64_t k = 0; k < j; ++k) rest = math::minus_product(rest, l[i * n + k], l[j * n + k]);
+        for_each_in(first_row, j, [&](auto k) __attribute__((always_inline)) { rest = math::minus_product(rest, l[i * n + k], l[j * n + k]); });
         l[i * n + j] = rest / l[j * n + j];
-      }
+      });
       V rest = l[i * n + i];
-      for (std::int64_t k = 0; k < i; ++k) rest = math::minus_product(rest, l[i * n + k], l[i * n + k]);
+      for_each_in(first_row, i, [&](auto k) __attribute__((always_inline)) { rest = math::minus_product(rest, l[i * n + k], l[i * n + k]); });
       l[i * n + i] = math::sqrt(rest);
-      for (std::int64_t j = i + 1; j < n; ++j) l[i * n + j] = V(typename V::number(0));
-    }
+      for_each_in(after(i), n, [&](auto j) __attribute__((always_inline)) { l[i * n + j] = V(typename V::number(0)); });
+    });
   }
   /// The same for one matrix, with the same bits: l^T row after row above the diagonal, of which many numbers fit in a packet.
   template <class V>

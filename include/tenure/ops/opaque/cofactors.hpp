@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include <tenure/math/lanes.hpp>
+#include <tenure/math/packet/interleave.hpp>
+#include <tenure/math/packet/minimum.hpp>
 #include <tenure/math/twin.hpp>
 
 namespace TENURE_NAMESPACE::ops {
@@ -30,6 +32,31 @@ TENURE_KERNEL_INLINE V alternating(V x, V a, V y, V b, V z, V c) { return V(math
 template <class V>
 TENURE_KERNEL_INLINE V opposite(V x, V a, V y, V b, V z, V c) { return math::minus_product(math::minus_product(y * b, x, a), z, c); }
 
+/// Whether the numbers of one matrix stand in packets, of 3 x 3 all but the last.
+template <class T>
+inline constexpr bool has_cofactor_packets = [] {
+  if constexpr (math::is_one_lane<math::packet_of<T>>) return false;
+  else return math::is_512<math::packet_of<T>> && math::width<math::packet_of<T>> == 8;
+}();
+/// Minor e of 3 x 3 is number [0][e] times number [1][e] less number [2][e] times number [3][e].
+inline constexpr int factors_of_minors[4][8] = {{4, 2, 1, 5, 0, 2, 3, 1}, {8, 7, 5, 6, 8, 3, 7, 6}, {5, 1, 2, 3, 2, 0, 4, 0}, {7, 8, 4, 8, 6, 5, 6, 7}};
+/// cofactors() of one matrix of 3 x 3, with the same bits: the first eight minors in the lanes of a packet.
+template <class V>
+TENURE_KERNEL_INLINE V cofactors_of_3(const V* a, V* to) {
+  using T = typename V::number;
+  using P = math::packet_of<T>;
+  using L = math::lanes<P>;
+  const P numbers[2] = {math::load<P>(&a->value), math::set1<P>(a[8].value)};
+  const auto of = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
+    return L(math::detail::collected<2>(numbers, [](int lane) { return factors_of_minors[K][lane]; }));
+  };
+  const L all = minor_of(of(std::integral_constant<int, 0>{}), of(std::integral_constant<int, 1>{}), of(std::integral_constant<int, 2>{}), of(std::integral_constant<int, 3>{}));
+  const auto lane = [&](int l) { return V(all.value[l]); };
+  const V first = lane(0), second = lane(3), third = lane(6), last = minor_of(a[0], a[4], a[1], a[3]);
+  math::store<P>(&to->value, all.value);
+  to[8] = last;
+  return V(math::fma(a[2].value, third.value, math::fma(a[1].value, second.value, (a[0] * first).value)));
+}
 /// Writes the transposed cofactors of a, which are det(a) times the inverse, and returns det(a). 1 <= n <= 4.
 template <class V>
 TENURE_KERNEL_INLINE V cofactors(std::int64_t n, const V* a, V* to) {
@@ -39,6 +66,8 @@ TENURE_KERNEL_INLINE V cofactors(std::int64_t n, const V* a, V* to) {
     to[0] = a[3], to[1] = zero - a[1], to[2] = zero - a[2], to[3] = a[0];
     return minor_of(a[0], a[3], a[1], a[2]);
   }
+  if constexpr (V::is_number && has_cofactor_packets<typename V::number>)
+    if (n == 3) return cofactors_of_3(a, to);
   if (n == 3) {
     const auto at = [&](int i, int j, int k, int l) { return minor_of(a[i], a[j], a[k], a[l]); };
     to[0] = at(4, 8, 5, 7), to[1] = at(2, 7, 1, 8), to[2] = at(1, 5, 2, 4);
@@ -67,13 +96,21 @@ template <class V>
 TENURE_KERNEL_INLINE auto is_out_of_range(std::int64_t n, const V* a, V det) {
   using T = typename V::number;
   constexpr bool is_double = sizeof(T) == 8;
-  V total = V(T(0));
-  for (std::int64_t i = 0; i < n; ++i) {
-    V of_row = math::abs(a[i * n]);
-    for (std::int64_t j = 1; j < n; ++j) of_row = of_row + math::abs(a[i * n + j]);
-    total = total + of_row;
-  }
-  return !(math::abs(det) > V(T(is_double ? 0x1p-500 : 0x1p-50)) && total < V(T(is_double ? 0x1p150 : 0x1p24)));
+  constexpr T largest = is_double ? 0x1p150 : 0x1p24;
+  const auto is_large_enough = math::abs(det) > V(T(is_double ? 0x1p-500 : 0x1p-50));
+  if constexpr (V::is_number && has_cofactor_packets<T>)
+    if (n > 2) {
+      using P = math::packet_of<T>;
+      constexpr int w = math::width<P>;
+      bool are_small = true;
+      std::int64_t e = 0;
+      for (; e + w <= n * n; e += w) are_small = are_small && math::all<P>(math::lt(math::abs(math::load<P>(&a->value + e)), math::set1<P>(largest)));
+      for (; e < n * n; ++e) are_small = are_small && math::abs(a[e].value) < largest;  // a masked load would wait for the store of a single number
+      return !(is_large_enough && math::lanes_choice<T>{are_small});
+    }
+  V found = V(T(0));
+  for (std::int64_t e = 0; e < n * n; ++e) found = V(math::max(found.value, math::abs(a[e]).value));  // det is NaN where an element is
+  return !(is_large_enough && found < V(largest));
 }
 
 }  // namespace tenure::ops

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <tenure/math/lanes.hpp>
+#include <tenure/ops/opaque/extent.hpp>
 #include <tenure/ops/opaque/operation.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>
 
@@ -22,43 +23,99 @@ struct lu : sample_operation<lu, 1, 3> {
   static constexpr signature takes = "(n,m)->(n,n),(n,k),(k,m) k=min(n,m)";
   static constexpr bool overwrites(int) { return true; }
 
+  /// The row that stands in each place, beside the matrices.
+  static constexpr std::int64_t scratch(const sample_sizes& sizes) { return sizes[0]; }
+
   /// Step c exchanges row c with the row that has the largest number in column c; of equal ones the first counts. LAPACK does the
   /// same, so p is that of LAPACK. A column of zeros stays as it is.
-  template <class V>
-  static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
+  template <class V, class Sizes>
+  static TENURE_KERNEL_INLINE void run(const Sizes& sizes, V* const* operand, V* const* results, no_options) {
     using number = typename V::number;
-    const std::int64_t n = sizes[0], m = sizes[1], count = sizes[2];
-    V *const a = operand[0], *const p = results[0], *const l = results[1], *const u = results[2];
+    const auto n = extent_of<0>(sizes);
+    const auto m = extent_of<1>(sizes);
+    const auto count = extent_of<2>(sizes);
+    V *const a = operand[0], *const order = operand[1], *const p = results[0], *const l = results[1], *const u = results[2];
     const V zero = V(number(0)), one = V(number(1));
-    for (std::int64_t i = 0; i < n; ++i)
-      for (std::int64_t j = 0; j < n; ++j) p[i * n + j] = i == j ? one : zero;
-    for (std::int64_t c = 0; c < count; ++c) {
+    for_each_in(first_row, n, [&](auto i) __attribute__((always_inline)) { order[i] = V(static_cast<number>(i)); });
+    for_each_in(first_row, count, [&](auto c) __attribute__((always_inline)) {
       V largest = math::abs(a[c * m + c]), row = V(static_cast<number>(c));
-      for (std::int64_t i = c + 1; i < n; ++i) {
+      for_each_in(after(c), n, [&](auto i) __attribute__((always_inline)) {
         const V size = math::abs(a[i * m + c]);
         const auto is_larger = size > largest;
         row = math::choose(is_larger, V(static_cast<number>(i)), row);
         largest = math::choose(is_larger, size, largest);
-      }
-      for (std::int64_t i = c + 1; i < n; ++i) {
-        const V here = V(static_cast<number>(i));
-        const auto is_row = !(row < here) && !(row > here);
-        if (!math::any(is_row)) continue;
-        for (std::int64_t j = 0; j < m; ++j) math::exchange(is_row, a[c * m + j], a[i * m + j]);
-        for (std::int64_t j = 0; j < n; ++j) math::exchange(is_row, p[j * n + c], p[j * n + i]);
+      });
+      const exchange<V, decltype(n)> rows{n, m, row};
+      constexpr bool by_rows = V::is_number && std::is_integral_v<decltype(c)>;
+      if constexpr (by_rows) {
+        rows.exchange_numbers(order, 1, c), rows.exchange_numbers(a, m, c);
+      } else {
+        rows.template in_columns<1>(order, 1, 0, c);
+        rows.template in_columns<1>(a, m, c, c);
       }
       const V pivot = math::choose(largest > zero, a[c * m + c], a[c * m + c] + one);  // NaN stays NaN
-      for (std::int64_t i = c + 1; i < n; ++i) {
-        const V factor = a[i * m + c] / pivot;
-        a[i * m + c] = factor;
-        for (std::int64_t j = c + 1; j < m; ++j) a[i * m + j] = math::minus_product(a[i * m + j], factor, a[c * m + j]);
+      for_each_in(after(c), n, [&](auto i) __attribute__((always_inline)) { a[i * m + c] = a[i * m + c] / pivot; });
+      if constexpr (by_rows) {
+        for (std::int64_t i = c + 1; i < n; ++i) math::subtract_products(m - c - 1, a + i * m + c + 1, 1, a + i * m + c, 1, a + c * m + c + 1, m);
+      } else {
+        rows.template in_range<false>(a, first_row, c, c);
+        rows.template in_range<true>(a, after(c), m, c);
+      }
+    });
+    for_each_in(first_row, n, [&](auto i) __attribute__((always_inline)) {
+      for_each_in(first_row, n, [&](auto j) __attribute__((always_inline)) { p[j * n + i] = math::choose(order[i] == V(static_cast<number>(j)), one, zero); });
+      for_each_in(first_row, count, [&](auto j) __attribute__((always_inline)) { l[i * count + j] = j < i ? a[i * m + j] : j == i ? one : zero; });
+    });
+    for_each_in(first_row, count, [&](auto i) __attribute__((always_inline)) {
+      for_each_in(first_row, m, [&](auto j) __attribute__((always_inline)) { u[i * m + j] = j < i ? zero : a[i * m + j]; });
+    });
+  }
+  /// The exchange of row c with a later row, and its elimination. A row below is stored once for both: exchanges that store each row for themselves took twice as
+  /// long in packets.
+  template <class V, class Extent>
+  struct exchange {
+    Extent n;
+    std::int64_t m;
+    V row;
+
+    /// The columns from j on, before `end`: four at a time, so that a comparison serves four.
+    template <bool Eliminates, class J, class End>
+    TENURE_KERNEL_INLINE void in_range(V* a, J first, End end, auto c) const {
+      if constexpr (!std::is_integral_v<J> && !std::is_integral_v<End>) {
+        for_each_in(first, end, [&](auto j) __attribute__((always_inline)) { in_columns<1, Eliminates>(a, m, j, c); });
+      } else {
+        std::int64_t j = first;
+        for (; j + 4 <= end; j += 4) in_columns<4, Eliminates>(a, m, j, c);
+        for (; j < end; ++j) in_columns<1, Eliminates>(a, m, j, c);
       }
     }
-    for (std::int64_t i = 0; i < n; ++i)
-      for (std::int64_t j = 0; j < count; ++j) l[i * count + j] = j < i ? a[i * m + j] : j == i ? one : zero;
-    for (std::int64_t i = 0; i < count; ++i)
-      for (std::int64_t j = 0; j < m; ++j) u[i * m + j] = j < i ? zero : a[i * m + j];
-  }
+    template <int Columns, bool Eliminates = false>
+    TENURE_KERNEL_INLINE void in_columns(V* a, std::int64_t width, std::int64_t j, auto c) const {
+      V before[Columns], now[Columns];
+      for (int k = 0; k < Columns; ++k) now[k] = before[k] = a[c * width + j + k];
+      const auto is_here = [&](std::int64_t i) { return row == V(static_cast<typename V::number>(i)); };
+      for_each_in(after(c), n, [&](auto i) __attribute__((always_inline)) {
+        for (int k = 0; k < Columns; ++k) now[k] = math::choose(is_here(i), a[i * width + j + k], now[k]);
+      });
+      for (int k = 0; k < Columns; ++k) a[c * width + j + k] = now[k];
+      for_each_in(after(c), n, [&](auto i) __attribute__((always_inline)) {
+        for (int k = 0; k < Columns; ++k) {
+          V rest = math::choose(is_here(i), before[k], a[i * width + j + k]);
+          if constexpr (Eliminates) rest = math::minus_product(rest, a[i * m + c], now[k]);
+          a[i * width + j + k] = rest;
+        }
+      });
+    }
+    /// The rows of one matrix, of which many numbers fit in a packet, with the same bits.
+    TENURE_KERNEL_INLINE void exchange_numbers(V* a, std::int64_t width, std::int64_t c) const {
+      const auto other = static_cast<std::int64_t>(row.value);
+      if (other == c) return;
+      for (std::int64_t j = 0; j < width; ++j) {
+        const V before = a[c * width + j];
+        a[c * width + j] = a[other * width + j], a[other * width + j] = before;
+      }
+    }
+  };
   /// Column after column: each is computed from the columns before it, when its turn comes.
   template <class T>
   static void reference(const sample_sizes& sizes, const T* const* operand, T* const* to, no_options) {

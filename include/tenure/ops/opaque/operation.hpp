@@ -157,8 +157,8 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
   static constexpr std::int64_t elements_of_operand(int k, const sample_sizes& n) { return elements(Record::takes.operand(k), n); }
   static constexpr std::int64_t elements_of_result(const sample_sizes& n, int r = 0) { return elements(Record::takes.result(r), n); }
   /// Calls run(): a record with one result gets a pointer to it, and one with several gets an array of pointers.
-  template <class V>
-  static TENURE_KERNEL_INLINE void run_sample(const sample_sizes& sizes, V* const* operands, V* const* to, const Options& o) {
+  template <class V, class Sizes>
+  static TENURE_KERNEL_INLINE void run_sample(const Sizes& sizes, V* const* operands, V* const* to, const Options& o) {
     if constexpr (Results == 1) Record::run(sizes, operands, to[0], o);
     else Record::run(sizes, operands, to, o);
   }

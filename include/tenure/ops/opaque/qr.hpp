@@ -23,14 +23,14 @@ struct qr : sample_operation<qr, 1, 2> {
   static constexpr signature takes = "(n,m)->(n,k),(k,m) k=min(n,m)";
 
   static constexpr bool overwrites(int) { return true; }
-  /// For each reflection: the diagonal of r, and the factor of v v^T.
-  static constexpr std::int64_t scratch(const sample_sizes& sizes) { return 2 * sizes[2]; }
+  /// For each reflection: the diagonal of r, and the factor of v v^T. Then a row of sums.
+  static constexpr std::int64_t scratch(const sample_sizes& sizes) { return 2 * sizes[2] + sizes[1]; }
 
   /// Householder's reflections 1 - factor v v^T, whose v replace the columns of a. A column is divided by its largest element, so no square overflows.
   template <class V>
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
     const std::int64_t n = sizes[0], m = sizes[1], count = sizes[2];
-    V *const a = operand[0], *const diagonal = operand[1], *const factors = operand[1] + count, *const q = results[0], *const r = results[1];
+    V *const a = operand[0], *const diagonal = operand[1], *const factors = operand[1] + count, *const sums = factors + count, *const q = results[0], *const r = results[1];
     const V zero = V(typename V::number(0)), one = V(typename V::number(1));
     for (std::int64_t c = 0; c < count; ++c) {
       V largest = zero, squares = zero;
@@ -44,7 +44,7 @@ struct qr : sample_operation<qr, 1, 2> {
       a[c * m + c] = first - reflected;
       diagonal[c] = reflected * scale;
       factors[c] = math::choose(largest > zero, one, squares) / math::choose(largest > zero, length * (length + math::abs(first)), one);  // NaN stays NaN
-      for (std::int64_t j = c + 1; j < m; ++j) reflect(a + c, m, a + j, m, c, n, factors[c]);
+      reflect(a + c * (m + 1), m, a + c * (m + 1) + 1, m, n - c, m - c - 1, factors[c], sums);
     }
     // The signs make the diagonal of r positive.
     for (std::int64_t i = 0; i < count; ++i) {
@@ -52,16 +52,28 @@ struct qr : sample_operation<qr, 1, 2> {
       for (std::int64_t j = 0; j < m; ++j) r[i * m + j] = j < i ? zero : j == i ? math::abs(diagonal[i]) : a[i * m + j] * sign;
       for (std::int64_t j = 0; j < n; ++j) q[j * count + i] = i == j ? sign : zero;
     }
-    for (std::int64_t c = count - 1; c >= 0; --c)
-      for (std::int64_t j = c; j < count; ++j) reflect(a + c, m, q + j, count, c, n, factors[c]);
+    for (std::int64_t c = count - 1; c >= 0; --c) reflect(a + c * (m + 1), m, q + c * (count + 1), count, n - c, count - c, factors[c], sums);
   }
-  /// Reflects the elements `first` to `end` of the column x at v.
+  /// Reflects columns of x, of `rows` elements, at v. A large matrix alone goes by rows, of which many numbers fit in a packet, with the same bits: 32 x 32 take a
+  /// third of the time.
   template <class V>
-  static TENURE_KERNEL_INLINE void reflect(const V* v, std::int64_t step_of_v, V* x, std::int64_t step, std::int64_t first, std::int64_t end, V factor) {
-    V sum = V(typename V::number(0));
-    for (std::int64_t i = first; i < end; ++i) sum = sum + v[i * step_of_v] * x[i * step];
-    sum = sum * factor;
-    for (std::int64_t i = first; i < end; ++i) x[i * step] = math::minus_product(x[i * step], sum, v[i * step_of_v]);
+  static TENURE_KERNEL_INLINE void reflect(const V* v, std::int64_t step_of_v, V* x, std::int64_t step, std::int64_t rows, std::int64_t columns, V factor, V* sums) {
+    const V zero = V(typename V::number(0));
+    factor = zero - factor;
+    if constexpr (V::is_number)
+      if (rows > 8 && columns > 1) {
+        for (std::int64_t j = 0; j < columns; ++j) sums[j] = zero;
+        math::subtract_products(columns, sums, rows, v, step_of_v, x, step);
+        for (std::int64_t j = 0; j < columns; ++j) sums[j] = sums[j] * factor;
+        for (std::int64_t i = 0; i < rows; ++i) math::subtract_products(columns, x + i * step, 1, v + i * step_of_v, 1, sums, columns);
+        return;
+      }
+    for (std::int64_t j = 0; j < columns; ++j) {
+      V sum = zero;
+      for (std::int64_t i = 0; i < rows; ++i) sum = math::minus_product(sum, v[i * step_of_v], x[i * step + j]);
+      sum = sum * factor;
+      for (std::int64_t i = 0; i < rows; ++i) x[i * step + j] = math::minus_product(x[i * step + j], v[i * step_of_v], sum);
+    }
   }
   /// Givens' rotations: each makes one element below the diagonal zero.
   template <class T>

@@ -19,6 +19,7 @@ struct sample_sizes {
 
   constexpr std::int64_t& operator[](int letter) { return at[letter]; }
   constexpr const std::int64_t& operator[](int letter) const { return at[letter]; }
+  bool operator==(const sample_sizes&) const = default;
 };
 
 class signature {
