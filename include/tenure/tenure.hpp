@@ -113,6 +113,7 @@
 #include <tenure/transform/jacobian.hpp>
 #include <tenure/transform/krylov.hpp>
 #include <tenure/transform/linear_solve.hpp>
+#include <tenure/transform/linearize.hpp>
 #include <tenure/transform/model.hpp>
 #include <tenure/transform/quantization.hpp>
 #include <tenure/transform/root.hpp>

@@ -282,6 +282,8 @@ TEST_CASE("what only the run knows of a call is checked: tangents, slices, targe
   on_device::tensor<float, tn::shape<tn::dyn>> six(6), three(3);
   CHECK_THROWS_AS(tn::jvp([](auto v) { return v * v; })(six, three), tn::shape_error);
   CHECK_THROWS_AS(tn::vjp([](auto v) { return v * v; })(six, three), tn::shape_error);
+  CHECK_THROWS_WITH(tn::hvp([](auto v) { return sum(v * v * v); })(six, three), "tenure: hvp: shapes 6 and 3 disagree: 6 is not 3");
+  CHECK_THROWS_WITH(std::get<1>(tn::linearize([](auto v) { return v * v; })(six))(three), "tenure: linearize: shapes 6 and 3 disagree: 6 is not 3");
   CHECK_THROWS_AS(tn::compile([](auto v) { return slice<0, 2, 5>(v); })(three), tn::shape_error);
   CHECK(tn::compile([](auto v) { return slice<0, 1, 2>(v); })(three).size() == 2);
   auto x = there(vector{1, 2, 3, 4}), y = there(vector{});

@@ -7,8 +7,6 @@
 
 #include <vector>
 
-#include <vector>
-
 #include <tenure/ops/opaque/operation.hpp>
 
 namespace TENURE_NAMESPACE::ops {
