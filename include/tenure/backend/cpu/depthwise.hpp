@@ -232,8 +232,7 @@ class depthwise_tasks {
           positions_at<T, Rows, 1>(even, even_count, x, row_step, p.other, [&](index r, index, const packet& sum) __attribute__((always_inline)) { both[0][r] = sum; });
           positions_at<T, Rows, 1>(odd, odd_count, x, row_step, p.other, [&](index r, index, const packet& sum) __attribute__((always_inline)) { both[1][r] = sum; });
           const index first = 2 * (s + c), left = columns - first;
-#pragma GCC unroll 8
-          for (index r = 0; r < Rows; ++r) {
+          for (index r = 0; r < Rows; ++r) {  // no pragma: nvcc knows none in a template of a lambda
             packet pair[2] = {both[0][r], both[1][r]};
             math::interleave<2>(pair);
             T* const to = y + (row + r) * of_row + first;

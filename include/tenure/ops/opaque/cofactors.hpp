@@ -32,6 +32,10 @@ TENURE_KERNEL_INLINE V alternating(V x, V a, V y, V b, V z, V c) { return V(math
 template <class V>
 TENURE_KERNEL_INLINE V opposite(V x, V a, V y, V b, V z, V c) { return math::minus_product(math::minus_product(y * b, x, a), z, c); }
 
+#if defined(__CUDACC__)
+template <class T>
+inline constexpr bool has_cofactor_packets = false;
+#else
 /// Whether the numbers of one matrix stand in packets, of 3 x 3 all but the last.
 template <class T>
 inline constexpr bool has_cofactor_packets = [] {
@@ -57,6 +61,7 @@ TENURE_KERNEL_INLINE V cofactors_of_3(const V* a, V* to) {
   to[8] = last;
   return V(math::fma(a[2].value, third.value, math::fma(a[1].value, second.value, (a[0] * first).value)));
 }
+#endif
 /// Writes the transposed cofactors of a, which are det(a) times the inverse, and returns det(a). 1 <= n <= 4.
 template <class V>
 TENURE_KERNEL_INLINE V cofactors(std::int64_t n, const V* a, V* to) {
