@@ -34,14 +34,7 @@ struct attention_call {
 };
 
 template <ops::seeing Rows, class Q, class K, class V, class N>
-constexpr auto attention_over(const Q& q, const K& k, const V& v, const N& n) {
-  if constexpr (in_trace<Q, K, V, N>) {
-    ir::builder& g = graph_of_arguments(q, k, v, n);
-    return attention_call<Rows>{}(as_traced(g, q), as_traced(g, k), as_traced(g, v), as_traced(g, n));
-  } else {
-    return compile(attention_call<Rows>{})(in_memory(q), in_memory(k), in_memory(v), in_memory(n));
-  }
-}
+constexpr auto attention_over(const Q& q, const K& k, const V& v, const N& n) { return call_by_trace<attention_call<Rows>>(q, k, v, n); }
 
 }  // namespace detail
 

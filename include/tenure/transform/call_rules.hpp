@@ -330,6 +330,10 @@ template <class F, class... X>
 auto refused_call(const X&...) {
   return refused<F, sizeof...(X)>([] { return after_error(); });
 }
+/// Whether a call is within a trace: an argument is traced.
+template <class... X>
+inline constexpr bool in_trace = (tree<X>::traces || ...);
+
 /// The result of a refused call in a trace: zeros in the graph of the arguments.
 template <class F, class... X>
 constexpr auto refused_in_trace(const X&... x) {

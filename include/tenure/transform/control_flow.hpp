@@ -228,10 +228,6 @@ struct extent_call {
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: extent: the axis lies outside the tensor's rank"); }
 };
 
-/// Whether a call is within a trace: an argument is traced.
-template <class... X>
-inline constexpr bool in_trace = (tree<X>::traces || ...);
-
 }  // namespace detail
 
 /// scan(f, init, xs) calls f(carry, x) -> {carry, y} for each slice x of xs along axis 0 and returns {last carry, ys}. ys are stacked along

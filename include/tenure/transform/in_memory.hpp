@@ -4,6 +4,7 @@
 
 #include <tenure/tensor/concepts.hpp>
 #include <tenure/tensor/later.hpp>
+#include <tenure/transform/compile.hpp>
 
 namespace TENURE_NAMESPACE::detail {
 
@@ -12,6 +13,17 @@ template <class X>
 constexpr decltype(auto) in_memory(const X& x) {
   if constexpr (expression<X>) return tensor_of(later_phase{}, x);
   else return (x);
+}
+
+/// Call{}(x...): in the trace of an argument, or as a compiled function.
+template <class Call, class... X>
+constexpr auto call_by_trace(const X&... x) {
+  if constexpr (in_trace<X...>) {
+    ir::builder& g = graph_of_arguments(x...);
+    return Call{}(as_traced(g, x)...);
+  } else {
+    return compile(Call{})(in_memory(x)...);
+  }
 }
 
 }  // namespace tenure::detail

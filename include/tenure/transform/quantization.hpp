@@ -7,7 +7,6 @@
 
 #include <tenure/ops/contraction.hpp>
 #include <tenure/ops/reduction.hpp>
-#include <tenure/transform/compile.hpp>
 #include <tenure/transform/custom.hpp>
 #include <tenure/transform/in_memory.hpp>
 
@@ -188,17 +187,6 @@ constexpr bool are_factors() {
       return fits;
     }
     return false;
-  }
-}
-
-/// Calls `call` in the trace of an argument, or as a compiled function.
-template <class Call, class... X>
-constexpr auto call_by_trace(const X&... x) {
-  if constexpr (in_trace<X...>) {
-    ir::builder& g = graph_of_arguments(x...);
-    return Call{}(as_traced(g, x)...);
-  } else {
-    return compile(Call{})(in_memory(x)...);
   }
 }
 

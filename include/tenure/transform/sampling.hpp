@@ -97,11 +97,8 @@ constexpr auto kept_logits(const X& logits, const N& n) {
     return after_error();
   } else if constexpr (!are_logits_and_number<Call, X, N>() || !is_one_number<N>()) {
     return after_error();
-  } else if constexpr (in_trace<X, N>) {
-    ir::builder& g = graph_of_arguments(logits, n);
-    return Call{}(as_traced(g, logits), as_traced(g, n));
   } else {
-    return compile(Call{})(in_memory(logits), in_memory(n));
+    return call_by_trace<Call>(logits, n);
   }
 }
 
