@@ -12,26 +12,13 @@
 
 namespace TENURE_NAMESPACE {
 
-/// The options of an adaptive pool: adaptive_avg_pool2d<tn::adaptive{.size = {7, 5}, .layout = tn::nhwc}>(x). The size is that of the result.
+/// The options of an adaptive pool: adaptive_avg_pool2d<tn::adaptive{.size = {7, 5}, .layout = tn::nhwc}>(x). The result has .size rows and columns.
 struct adaptive {
   per_axis size = 1;
   image_layout layout = image_layout::nchw;
 };
 
 namespace ops {
-
-/// Axis A of m * k elements as two axes, m and k.
-template <class S, int A, std::int64_t M>
-struct split_axis {
-  static constexpr extents value = [] {
-    extents to;
-    for (int d = 0; d < S::rank; ++d) {
-      to.push_back(d == A ? M : S::value[d]);
-      if (d == A) to.push_back(S::value[d] / M);
-    }
-    return to;
-  }();
-};
 
 template <int Axes, adaptive Options, pooling Kind>
 struct adaptive_pool : rounds_once {
@@ -76,12 +63,7 @@ struct adaptive_pool : rounds_once {
     if constexpr (M == S::value[A]) {
       return x;
     } else if constexpr (S::value[A] % M == 0) {
-      extents to;
-      for (int d = 0; d < S::rank; ++d) {
-        to.push_back(d == A ? M : x.shape()[d]);
-        if (d == A) to.push_back(S::value[d] / M);
-      }
-      return reduced<false, A + 1>(traced<typename X::element_type, shape_from<split_axis<S, A, M>>>{x.graph, reshape_to(x, to).id});
+      return reduced<false, A + 1>(split_axis<S, A, M>::trace(x));
     } else {
       return [&]<std::int64_t... I>(std::integer_sequence<std::int64_t, I...>) {
         return concat<A>::trace(reduced<true, A>(slice<A, I * S::value[A] / M, ((I + 1) * S::value[A] + M - 1) / M - I * S::value[A] / M, 1>::trace(x))...);

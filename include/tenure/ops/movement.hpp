@@ -107,6 +107,22 @@ struct reshape {
   }
 };
 
+/// Axis A, of M * k elements, as two axes of M and k elements. The extent of the axis is static.
+template <class S, int A, std::int64_t M>
+struct split_axis {
+  static constexpr extents of(const extents& from) {
+    extents to;
+    for (int d = 0; d < S::rank; ++d) {
+      to.push_back(d == A ? M : from[d]);
+      if (d == A) to.push_back(from[d] / M);
+    }
+    return to;
+  }
+  static constexpr extents value = of(S::value);
+  template <class X>
+  static constexpr auto trace(const X& x) { return traced<typename X::element_type, shape_from<split_axis>>{x.graph, reshape_to(x, of(x.shape())).id}; }
+};
+
 template <class S, int A, std::int64_t Length>
 struct sliced_shape {
   static constexpr extents with(extents s) {

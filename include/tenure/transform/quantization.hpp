@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tenure/ops/contraction.hpp>
+#include <tenure/ops/movement.hpp>
 #include <tenure/ops/reduction.hpp>
 #include <tenure/transform/custom.hpp>
 #include <tenure/transform/in_memory.hpp>
@@ -16,16 +17,7 @@ namespace detail {
 template <class T>
 using lane_of = number::lane_t<T>;
 
-/// The last axis, in groups of neighbours: [..., k] becomes [..., k / Group, Group], and back.
-template <class S, std::int64_t Group>
-struct shape_in_groups {
-  static constexpr extents value = [] {
-    extents e = S::value;
-    e[S::rank - 1] = S::value[S::rank - 1] / Group;
-    e.push_back(Group);
-    return e;
-  }();
-};
+/// The last two axes, of groups of neighbours, as one.
 template <class S>
 struct shape_without_groups {
   static constexpr extents value = [] {
@@ -34,13 +26,11 @@ struct shape_without_groups {
     return e;
   }();
 };
+/// The last axis in groups of neighbours: [..., k] becomes [..., k / Group, Group].
 template <std::int64_t Group, class X>
 constexpr auto in_groups(const X& x) {
   using S = typename X::shape_type;
-  extents to = x.shape();
-  to[S::rank - 1] = S::value[S::rank - 1] / Group;
-  to.push_back(Group);
-  return traced<typename X::element_type, shape_from<shape_in_groups<S, Group>>>{x.graph, ops::reshape_to(x, to).id};
+  return ops::split_axis<S, S::rank - 1, S::value[S::rank - 1] / Group>::trace(x);
 }
 template <class X>
 constexpr auto without_groups(const X& x) {

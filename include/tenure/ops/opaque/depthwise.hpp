@@ -41,7 +41,8 @@ namespace nodes {
 struct depthwise_of_image;
 struct depthwise_of_taps;
 
-/// What the three records have in common. `image`, `taps` and `result` are the letters of their first axes, and `channels` is that of the channels.
+/// The base of the three records. Each record gives the letters of its signature: `image`, `taps` and `result` are the letters of the rows of each, and `channels` is the
+/// letter of the channels.
 template <class Record>
 struct depthwise_sum : sample_operation<Record, 2, 1, padded_options> {
   using sample_operation<Record, 2, 1, padded_options>::push_of_product;
