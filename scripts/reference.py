@@ -107,7 +107,7 @@ def skip_brackets(text, at):
 def name_of(text):
     """(kind, name) of a declaration, or (None, None)."""
     head, rest = without_template(text)
-    rest = re.sub(r"\[\[.*?\]\]\s*", "", rest)
+    rest = re.sub(r"\[\[.*?\]\]\s*", "", rest).removeprefix('extern "C"').lstrip()
     if match := re.match(r"(?:class|struct|union)\s+(?:alignas\([^)]*\)\s*)?(\w+)", rest):
         return "class", match[1]
     if match := re.match(r"enum\s+(?:class\s+)?(\w+)", rest):

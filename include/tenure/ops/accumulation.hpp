@@ -116,4 +116,16 @@ template <operand_or_scalar X, class... Along> constexpr auto prod(const X& x, c
 template <operand_or_scalar X, class Along> constexpr auto cumsum(const X& x, const Along&) { return apply<ops::cumsum<ops::single_axis<Along>::value>>(x); }
 template <operand_or_scalar X, class Along> constexpr auto cumprod(const X& x, const Along&) { return apply<ops::cumprod<ops::single_axis<Along>::value>>(x); }
 
+// Without an axis. They do not compile and give a message.
+template <operand_or_scalar X>
+constexpr auto cumsum(const X&) {
+  static_assert(detail::never<X>, "tenure: cumsum: it takes the axis: cumsum(x, tn::axis<0>)");
+  return after_error();
+}
+template <operand_or_scalar X>
+constexpr auto cumprod(const X&) {
+  static_assert(detail::never<X>, "tenure: cumprod: it takes the axis: cumprod(x, tn::axis<0>)");
+  return after_error();
+}
+
 }  // namespace tenure

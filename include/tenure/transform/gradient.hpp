@@ -321,7 +321,7 @@ template <int... I, class F, detail::any_execution Execution>
   requires(!detail::any_value<F>)
 constexpr auto grad(F f, Execution on, has_aux_t aux) { return grad<I...>(f, aux, on); }
 
-/// vjp(f)(x..., cotangent) returns {f(x...), cotangents of x...}. vjp<0, 2>(f) returns only the cotangents of x0 and x2.
+/// vjp(f)(x..., cotangent) returns {f(x...), cotangents of x...}. vjp<0, 2>(f) returns {f(x...), cotangents of x0 and x2}.
 template <int... I, class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto vjp(F f, Execution on = {}) {

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSL-1.0
+// A traced function with its derivatives as functions of another language: what each of them computes, their signature, and the list of those that a
+// library exports. A door (xla_ffi.hpp) gives them the entries that the other language calls.
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+#include <tenure/interop/foreign_call.hpp>
+#include <tenure/interop/signature.hpp>
+#include <tenure/transform/gradient.hpp>
+
+namespace TENURE_NAMESPACE {
+
+/// The type of an argument that gets no derivative, such as an observation: TENURE_XLA_FFI(f, state, tn::constant_argument<data>). The vjp then costs less,
+/// and a derivative with respect to it is an error in Python. Arguments that hold integers or bool are constants without it.
+template <class X>
+struct constant_argument {};
+
+/// The type of an argument that the samples of a batch share, such as the weights of a network: TENURE_XLA_FFI(f, tn::shared_argument<network>, input). A batch
+/// with one such argument is computed as vmap<tn::unmapped, 0>(f), by products of matrices, and its cotangent is summed there. A batch of such arguments
+/// is right too, and computed one by one.
+template <class X>
+struct shared_argument {};
+
+namespace detail::exports {
+
+template <class X>
+struct declared {
+  static constexpr bool is_type = tree<X>::is_tree && !tree<X>::traces;
+  static_assert(is_type, "tenure: TENURE_XLA_FFI: the type of an argument is no tensor, number, tuple, array or model: write tn::tensor<float, tn::shape<3>>");
+  using type = std::conditional_t<is_type, X, float>;
+  static constexpr bool is_shared = false, is_variable = are_all_floating<type>();
+};
+template <class X>
+struct declared<constant_argument<X>> : declared<X> {
+  static constexpr bool is_variable = false;
+};
+template <class X>
+struct declared<shared_argument<X>> : declared<X> {
+  static constexpr bool is_shared = true;
+};
+template <class X>
+using operand_of = operand<typename declared<X>::type, declared<X>::is_shared>;
+
+/// The positions of the arguments that get a derivative.
+template <class... X>
+inline constexpr auto variable_positions = [] {
+  std::array<int, (0 + ... + int{declared<X>::is_variable})> at{};
+  int n = 0, i = 0;
+  ((declared<X>::is_variable ? void(at[static_cast<std::size_t>(n++)] = i) : void(), ++i), ...);
+  return at;
+}();
+
+/// The tangents of the results, from (x..., tangents of the variables...).
+template <class F, int... I>
+struct tangents_of {
+  constexpr auto operator()(const auto&... x) const { return std::get<1>(jvp<I...>(F{})(x...)); }
+};
+/// The cotangents of the variables, from (x..., cotangent of the results).
+template <class F, int... I>
+struct cotangents_of {
+  constexpr auto operator()(const auto&... x) const {
+    return std::apply([](const auto&, const auto&... cotangent) { return std::tuple{cotangent...}; }, vjp<I...>(F{})(x...));
+  }
+};
+
+/// What an exported function consists of, for its arguments as declared. K are numbers of variables.
+template <class F, class Variables, class... X>
+struct function_parts;
+template <class F, std::size_t... K, class... X>
+struct function_parts<F, std::index_sequence<K...>, X...> {
+ private:
+  static constexpr auto& positions = variable_positions<X...>;
+  using result = rebind_kind_t<result_of<F, rebind_kind_t<typename declared<X>::type, tracing>...>, values>;
+  template <std::size_t At>
+  using variable = operand_of<std::tuple_element_t<static_cast<std::size_t>(positions[At]), std::tuple<X...>>>;
+  template <class Tangent>
+  static constexpr int axis = Tangent::is_shared ? unmapped : 0;
+  using batch = vmap_of<F, axis<operand_of<X>>...>;
+  using jvp_single = tangents_of<F, positions[K]...>;
+
+ public:
+  static constexpr bool has_derivatives = sizeof...(K) > 0 && are_all_floating<result>();
+  /// The value, from (x...).
+  using value_call = call_of<F, batch, std::tuple<operand<result, false>>, operand_of<X>...>;
+  /// The tangent of the result, from (x..., tangents of the variables...).
+  using jvp_call = call_of<jvp_single, vmap_of<jvp_single, axis<operand_of<X>>..., axis<variable<K>>...>, std::tuple<operand<result, false>>, operand_of<X>..., variable<K>...>;
+  /// The cotangents of the variables, from (x..., cotangent of the result).
+  using vjp_call = call_of<cotangents_of<F, positions[K]...>, cotangents_of<batch, positions[K]...>, std::tuple<variable<K>...>, operand_of<X>..., operand<result, false>>;
+
+  static const char* signature() {
+    static const signature_text text =
+        signature_of<F, result, typename declared<X>::type...>({declared<X>::is_variable...}, {declared<X>::is_shared...}, has_derivatives);
+    return text.c_str();
+  }
+};
+template <class F, class... X>
+using function_of = function_parts<F, std::make_index_sequence<variable_positions<X...>.size()>, X...>;
+
+/// The record of an exported function, which the other language reads. The entries are those of the value, the jvp and the vjp; null: there is none.
+template <class Entry>
+struct record {
+  const char* name;
+  Entry* entries[3];
+  const char* (*signature)();
+  const record* next;
+};
+/// The functions of this library. Hidden: each library has its own list.
+template <class Entry>
+__attribute__((visibility("hidden"))) inline const record<Entry>* first_record = nullptr;
+
+/// Exports F on arguments of the types X. Door<Call>::run is the entry of a call.
+template <template <class> class Door, class Entry, class F, class... X>
+struct exported : record<Entry> {
+  using function = function_of<F, X...>;
+
+  explicit exported([[maybe_unused]] const char* written) : record<Entry>{} {
+    // A function that is refused has given its message.
+    if constexpr (gives_traced<F, rebind_kind_t<typename declared<X>::type, tracing>...>()) {
+      static_cast<record<Entry>&>(*this) = {written, {Door<typename function::value_call>::run, jvp(), vjp()}, function::signature, first_record<Entry>};
+      first_record<Entry> = this;
+    }
+  }
+  exported(const exported&) = delete;
+
+ private:
+  static constexpr Entry* jvp() {
+    if constexpr (function::has_derivatives) return Door<typename function::jvp_call>::run;
+    else return nullptr;
+  }
+  static constexpr Entry* vjp() {
+    if constexpr (function::has_derivatives) return Door<typename function::vjp_call>::run;
+    else return nullptr;
+  }
+};
+
+}  // namespace detail::exports
+}  // namespace tenure
