@@ -7,10 +7,10 @@
 
 #include <tenure/core/letters/hide.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <tuple>
 #include <vector>
@@ -109,7 +109,7 @@ class blocks_of_problem<F, std::tuple<Block...>, Data, Arguments> final : public
   }
   template <std::int64_t N>
   static void copy(const auto& all, std::int64_t i, double* to) {
-    if (to != nullptr) std::copy_n(all.data() + i * N, N, to);
+    if (to != nullptr) std::memcpy(to, all.data() + i * N, sizeof(double) * N);
   }
 
   std::array<double*, P> parameters_;
