@@ -163,6 +163,14 @@ auto cost_function(F, const Data&... data) {
   }
 }
 
+// Sizes as AutoDiffCostFunction takes them. It does not compile and gives a message.
+template <int... Size, class F, class... Data>
+  requires(sizeof...(Size) > 0)
+auto cost_function(F, const Data&...) {
+  static_assert(detail::never<F>, "tenure: cost_function: the parameter blocks are shapes, and the number of residuals is that of the function: cost_function<tn::shape<9>, tn::shape<3>>(f, data...)");
+  return std::unique_ptr<ceres::CostFunction>();
+}
+
 }  // namespace tenure
 
 #include <tenure/core/letters/restore.hpp>
