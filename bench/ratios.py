@@ -41,6 +41,7 @@ goals = [
     *((f"one_{f}/{n}", "eigen", 1.1) for f in ("eigh", "svd", "lu", "cholesky", "qr") for n in (3, 4, 6)),
     *((f"batch_{f}/{n}", "eigen", goal) for f in ("eigh", "svd", "lu", "cholesky", "qr") for n, goal in ((3, 0.3), (8, 0.3), (32, 0.5))),
     ("bundle_jacobian/30000", "ceres", 0.15), ("bundle_solution/30000", "ceres", 0.5), ("pose_graph/2500", "ceres", 0.5),
+    ("ceres_projection/12", "ceres", 0.7), ("ceres_edge/14", "ceres", 0.7), ("ceres_blocks/30000", "ceres", 0.7), ("ceres_bundle/30000", "ceres", 1.0),
     *((f"gaussian_process/{n}", "Eigen by hand", 0.9) for n in (50, 200, 500)), ("logistic/1e4", "hand", 1.0), ("logistic/1e4", "blocks", 1.0),
     *((f"special_{f}/1e4", "boost", 0.2) for f in ("lgamma", "digamma", "normal_cdf", "gammainc")),
     ("solves_3x3_f32/86268", "milliseconds", 1.0), ("solves_3x3_gradient_f32/86268", "milliseconds", 2.5),

@@ -58,6 +58,10 @@ function(tenure_add_mpi_test name ranks target)
   set_tests_properties(${name} PROPERTIES LABELS mpi TIMEOUT 120 PROCESSORS ${ranks} ENVIRONMENT "${tenure_mpi_environment}")
 endfunction()
 
+if(NOT TARGET tenure::ceres AND NOT TENURE_CERES STREQUAL "OFF")
+  message(STATUS "tenure: there is no Ceres 2 (libceres-dev), so the tests and examples of its cost functions are not built")
+endif()
+
 # tenure_for_each_folder(<command> [<skipped>...]): each folder of sources is one program. Calls <command>(<folder> <sources>...) for
 # every folder here that contains *.cpp. A folder with a CMakeLists.txt is added as a subdirectory instead.
 function(tenure_for_each_folder command)

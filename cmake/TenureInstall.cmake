@@ -19,6 +19,7 @@ install(FILES
   cmake/tenureCuda.cmake
   cmake/tenureMpi.cmake
   cmake/tenureNccl.cmake
+  cmake/tenureCeres.cmake
   cmake/tenureModule.cmake
   "${CMAKE_CURRENT_BINARY_DIR}/tenureConfigVersion.cmake"
   DESTINATION "${package_dir}")

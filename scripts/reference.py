@@ -18,7 +18,7 @@ module_file = root / "include/tenure/tenure.cppm"
 
 # Headers that the module leaves out, because programs include them beside other libraries: their documented names are public.
 further = {
-    "Files, Eigen, DLPack, mdspan": ["interop/*.hpp"],
+    "Files, Eigen, DLPack, mdspan, Ceres": ["interop/*.hpp", "interop/ceres/*.hpp"],
     "GPUs": ["storage/cuda/stream.hpp"],
     "Many processes": ["distributed/*.hpp"],
 }
@@ -27,6 +27,7 @@ other_names = {
     "large_programs",
     "mpi",
     "nccl",
+    "ceres",
     "module",
     "avx2",
     "lazy",

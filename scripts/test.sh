@@ -20,7 +20,7 @@ not_by_clang='^header[.]alone$'  # a missing include does not depend on the comp
 # vcpkg's port and the files of a release; many processes with MPICH, and the command that trains on the digits in two; with clang++, the examples
 # and the compiling twins of must-not-compile tests. These tests are compiled forty in a unit.
 quick=ON
-skip_gcc="batch;control_flow;eager;expr;far_suites;golden;gradbench;inspect;large_matrices;laws;ops;optim;out_of_memory;profile_lines;random_programs;transform"
+skip_gcc="batch;ceres;control_flow;eager;expr;far_suites;golden;gradbench;inspect;large_matrices;laws;ops;optim;out_of_memory;profile_lines;random_programs;transform"
 skip_clang="backend;blas;consumer;core;cuda;debug_nans;device;fuzz;gradbench;examples;interop;kernels;large_matrices;math;mixed_isa;mpi;nccl;numbers;passes;packaging;peers;profile_lines;random_programs;service;storage;tensor;threads;two_tu"
 not_alone=(-LE '^compile_fail_alone$')  # their programs stand in fail.together.*
 case "${1:-}" in
@@ -225,6 +225,7 @@ else
 fi
 if ((cuda == 0 && ${#cross[@]} == 0)); then
   (install_packages "${mpi_packages[@]}") || echo "no MPI: the tests of many processes are skipped"
+  (install_packages libceres-dev) || echo "no Ceres: the tests of its cost functions are skipped"
 fi
 install_compiler
 if ((compilers == 2)); then

@@ -11,20 +11,10 @@
 
 #include <tenure/optim/sparse/block_matrix.hpp>
 #include <tenure/optim/sparse/observations.hpp>
+#include <tenure/optim/sparse/rows.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace optim::detail {
-
-/// Parameters of observations: observation i has row index(i) of the table.
-template <class Table, class Index>
-struct rows_of {
-  Table* table;
-  const Index* index;
-};
-template <class X>
-inline constexpr bool is_rows = false;
-template <class Table, class Index>
-inline constexpr bool is_rows<rows_of<Table, Index>> = true;
 
 /// Products of blocks are Eigen's lazyProduct: from sizes of 20 on in all, `*` would call the product of large matrices, in three times the time.
 template <class T, int Rows, int Columns>
@@ -335,15 +325,6 @@ class rows_problem {
   std::vector<T> gradient_of_last_, of_last_, inverse_, step_of_last_;
 };
 
-/// Whether each rows() comes before all data.
-template <class... X>
-constexpr bool rows_come_first() {
-  constexpr bool are[] = {is_rows<X>..., false};
-  bool ended = false, first = true;
-  for (const bool is : are) first = first && !(ended && is), ended = ended || !is;
-  return first;
-}
-
 template <class F, class Loss, class Execution, class... X>
 minimum fit_rows(const levenberg_marquardt& options, double scale, const Execution& on, const X&... x) {
   constexpr std::size_t P = (0 + ... + std::size_t{is_rows<X>});
@@ -373,9 +354,5 @@ minimum fit_rows(const levenberg_marquardt& options, double scale, const Executi
 }
 
 }  // namespace optim::detail
-
-/// The parameters of observations for least_squares: observation i has row index(i) of the table, which the fit changes. A table may be in several rows().
-template <class Table, class Index>
-constexpr optim::detail::rows_of<Table, Index> rows(Table& table, const Index& index) { return {&table, &index}; }
 
 }  // namespace tenure
