@@ -33,6 +33,7 @@ def check_versions():
     headings = re.findall(r"^## \[(.*?)\](?: - (\d{4}-\d\d-\d\d))?$", changes, re.M)
     expect(headings[:1] == [("Unreleased", "")], "CHANGELOG.md: the first section is not [Unreleased]")
     expect([h for h in headings[1:2] if h[0] == version and h[1]], f"CHANGELOG.md: the second section is not [{version}] with a date")
+    expect(f"\nversion: {version}\n" in (root / "CITATION.cff").read_text(), f"CITATION.cff: it does not say version {version}")
     readme = (root / "README.md").read_text()
     expect(f"version {'.'.join(version.split('.')[:2])}:" in readme, f"README.md: it does not say version {version}")
     return version

@@ -120,11 +120,9 @@ class buffer_list {
   static constexpr std::int64_t alone = -1;
 
   /// Calls f(samples) for each run of samples: they lie at equal distances in every buffer, and the buffers are at the first one. There is one run if each
-  /// buffer has either all samples or one. If a shared buffer has a batch, f(alone) is called for each sample.
+  /// buffer has either all samples or one; else a run goes along the axes that have the most. If a shared buffer has a batch, f(alone) is called for each sample.
   template <class F>
   void for_each_run(F f) const {
-    int first = axes_;  // the axes from here on are a run
-    while (first > 0 && is_joined(first)) --first;
     bool is_alone = false, is_sum = false;
     for (int i = 0; i < count_; ++i) {
       if (!leaves_[i].is_shared) continue;
@@ -132,35 +130,55 @@ class buffer_list {
       if (!has_one) is_alone = true;
       else if (i >= arguments_) is_sum = true;
     }
-    if (is_alone) first = axes_;
-    const std::int64_t run = samples(first, axes_), runs = samples(0, first);
+    const axis_range along = is_alone ? axis_range{axes_, axes_} : longest_run();
+    const std::int64_t run = samples(along.first, along.last), runs = samples(0, along.first) * samples(along.last, axes_);
     if (is_sum && runs != 1) throw shape_error("tenure: call: a cotangent is the sum over samples at different distances");
-    for (int i = 0; i < count_; ++i) buffers_[i].step = buffers_[i].samples(first, axes_) == 1 ? 0 : count(buffers_[i].extents);
+    for (int i = 0; i < count_; ++i) {
+      const buffer& b = buffers_[i];
+      buffers_[i].step = b.samples(along.first, along.last) == 1 ? 0 : count(b.extents) * b.samples(along.last, axes_);
+    }
     for (std::int64_t r = 0; r < runs; ++r) {
-      for (int i = 0; i < count_; ++i) buffers_[i].data = buffers_[i].origin + offset(buffers_[i], first, r);
+      for (int i = 0; i < count_; ++i) buffers_[i].data = buffers_[i].origin + offset(buffers_[i], along, r);
       f(is_alone ? alone : run);
     }
   }
 
  private:
+  struct axis_range {
+    int first, last;
+  };
+
   std::int64_t samples(int first, int last) const {
     std::int64_t n = 1;
     for (int a = first; a < last; ++a) n *= batch_[a];
     return n;
   }
-  /// Whether the axis before `first` continues the run that begins there.
-  bool is_joined(int first) const {
-    if (batch_[first - 1] == 1 || samples(first, axes_) == 1) return true;
+  /// The neighbouring axes with the most samples that lie at equal distances in each buffer.
+  axis_range longest_run() const {
+    axis_range longest{axes_, axes_};
+    for (int last = axes_; last > 0;) {
+      int first = last;
+      while (first > 0 && is_joined({first, last})) --first;
+      if (samples(first, last) > samples(longest.first, longest.last) || longest.last == longest.first) longest = {first, last};
+      last = first;
+    }
+    return longest;
+  }
+  /// Whether the axis before a range continues the run along it.
+  bool is_joined(axis_range along) const {
+    if (batch_[along.first - 1] == 1 || samples(along.first, along.last) == 1) return true;
     for (int i = 0; i < count_; ++i)
-      if ((buffers_[i].dims[first - 1] == 1) != (buffers_[i].samples(first, axes_) == 1)) return false;
+      if ((buffers_[i].dims[along.first - 1] == 1) != (buffers_[i].samples(along.first, along.last) == 1)) return false;
     return true;
   }
   /// The bytes before run r of a buffer.
-  std::int64_t offset(const buffer& b, int first, std::int64_t r) const {
-    std::int64_t bytes = b.bytes * count(b.extents) * b.samples(first, axes_), sum = 0;
-    for (int a = first - 1; a >= 0; --a) {
-      if (b.dims[a] != 1) sum += r % batch_[a] * bytes;
-      r /= batch_[a];
+  std::int64_t offset(const buffer& b, axis_range along, std::int64_t r) const {
+    std::int64_t bytes = b.bytes * count(b.extents), sum = 0;
+    for (int a = axes_ - 1; a >= 0; --a) {
+      if (a < along.first || a >= along.last) {
+        if (b.dims[a] != 1) sum += r % batch_[a] * bytes;
+        r /= batch_[a];
+      }
       bytes *= b.dims[a];
     }
     return sum;
