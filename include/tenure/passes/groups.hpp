@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Finds the steps of a plan that run together, a few rows at a time, so that the rows are read from a cache: a kernel that reads the rows of a product
 // (its epilogue) or of gathers, and products whose sums run over the rows that the kernel writes. So a bias and activation, a softmax over the rows or
-// an update of weights needs no second read of the product, and the gradient X^T f(X w) of a linear model reads X once.
+// an update of weights needs no second read of the product, and the gradient X^T f(X w) of a linear model reads X once. A convolution is a product too: its
+// record says which axes of the result may be cut (axes_of_piece), and the rows are the indices of these. A normalization and a residual are its epilogue.
 // Law: an epilogue has the bits of one step after the other, on any number of threads. So have gathers that wait. Only sums over rows can differ, because
 // their blocks differ. Only shapes decide the blocks.
 // Cost: a walk over the accesses of the steps after each product and each gather. Steps stay apart if their arrays are small: they are in a cache anyway.
@@ -80,6 +81,19 @@ constexpr row_cut cut_of_rows(const row_group& e, std::int64_t m, std::int64_t n
   const std::int64_t rows = rows_without_rest(wanted, m, n, k);
   return {rows, rows, false};
 }
+/// The cut for an operation that is no matmul, whose result has `rows` rows of `row` elements. `inner` of them are one index of the axis before the last of the
+/// rows, such as an image: a block has some of these as a whole, if it has room for one.
+constexpr row_cut cut_of_pieces(const row_group& e, std::int64_t rows, std::int64_t inner, std::int64_t row, std::int64_t element_size, int instructions) {
+  const std::int64_t row_bytes = row * element_size;
+  if (row_bytes < 1 || row_bytes > costs::group_bytes || rows * row_bytes < costs::cut_result_bytes) return {};
+  if (e.reduces_columns && rows * row * instructions < costs::column_blocks_work) return {};
+  const std::int64_t min_per_block = e.reduces ? (rows + costs::blocks_of_group - 1) / costs::blocks_of_group : 1, fitting = costs::piece_bytes / row_bytes;
+  std::int64_t wanted = fitting < min_per_block ? min_per_block : fitting;
+  if (wanted >= inner) wanted = wanted / inner * inner;
+  else wanted = (inner + (inner + wanted - 1) / wanted - 1) / ((inner + wanted - 1) / wanted);  // blocks of about the same size
+  if (wanted < min_per_block) wanted = min_per_block;
+  return wanted >= rows ? row_cut{} : row_cut{wanted, wanted, false};
+}
 /// The rows of a block of a kernel, if the rows that gathers compute for it have so many bytes.
 constexpr std::int64_t gathered_rows(std::int64_t row_bytes) {
   constexpr std::int64_t unit = costs::gathered_row_unit;
@@ -95,25 +109,34 @@ class row_grouper {
 
   constexpr row_group of_product(int s) const {
     row_group e;
-    if (s + 1 >= p_.step_count || p_.steps[s].op != ir::opcode::matmul || p_.steps[s].is_fused()) return e;
+    if (s + 1 >= p_.step_count || p_.steps[s].is_fused() || axes_of_piece(p_.steps[s]) < 0) return e;
     const step &product = p_.steps[s], &next = p_.steps[s + 1];
     const dtype type = p_.graph[product.node].type;
     if (!next.is_fused() || !is_floating(type) || next.access_count > max_accesses) return e;
+    const bool is_matmul = product.op == ir::opcode::matmul;
     const extents& shape = p_.graph.shape_of(product.node);
-    if (shape.rank != 2) return e;
-    const extents& left = p_.graph.shape_of(p_.graph[product.node].in[0]);
-    const symbolic_size rows = symbolic_size_of(shape[0]), columns = symbolic_size_of(shape[1]), inner = symbolic_size_of(left[1]), elements = rows * columns;
-    for (int t = s + 2; t < p_.step_count && e.consumer_count < max_products_over_rows; ++t, ++e.consumer_count)
-      if (p_.steps[t].is_fused() || p_.graph[p_.steps[t].node].type != type || !reads_rows(s + 1, t, rows, columns, e.consumers[e.consumer_count])) break;
-    const bool is_small = elements.is_static() && elements.factor * size_of(type) < costs::group_bytes;
+    // Convolutions in bodies stay alone: the memory of their tasks would be a part of that of the loop.
+    if (is_matmul ? shape.rank != 2 : p_.graph.is_body) return e;
+    e.row_axes = shape.rank - axes_of_piece(product);
+    symbolic_size row = elements_along(shape, e.row_axes, shape.rank);
+    const symbolic_size elements = elements_along(shape, 0, e.row_axes) * row, inner = is_matmul ? symbolic_size_of(p_.graph.shape_of(p_.graph[product.node].in[0])[1]) : row;
+    for (int t = s + 2; is_matmul && t < p_.step_count && e.consumer_count < max_products_over_rows; ++t, ++e.consumer_count)
+      if (p_.steps[t].is_fused() || p_.graph[p_.steps[t].node].type != type || !reads_rows(s + 1, t, symbolic_size_of(shape[0]), row, e.consumers[e.consumer_count])) break;
+    const bool is_small = elements.is_static() && elements.factor * size_of(type) < (is_matmul ? costs::group_bytes : costs::cut_result_bytes);
     if (is_small && e.consumer_count == 0) return e;
 
+    // The kernel walks the elements in the order of memory, and a row is some whole indices of its leading dimension.
     const kernel& k = p_.kernels[next.kernel];
     const int rank = k.outer + k.inner;
-    if (rank == 2 ? !(k.extent[0] == rows && k.extent[1] == columns) : !(rank == 1 && k.extent[0] == elements)) return e;
-    e.counts_elements = rank == 1;
+    symbolic_size step_of[max_rank + 1] = {};
+    step_of[rank] = {1};
+    for (int d = rank - 1; d >= 0; --d) step_of[d] = step_of[d + 1] * k.extent[d];
+    if (rank == 0 || !(step_of[0] == elements)) return e;
+    while (e.row_axes > 0 && !is_multiple(row, step_of[1])) row = row * symbolic_size_of(shape[--e.row_axes]);
+    if (e.row_axes == 0) return e;
+    if (!(row == step_of[1])) e.per_row = {row.factor / step_of[1].factor, row.symbols};
 
-    const access& c = p_.accesses[product.first_access + 2];
+    const access& c = p_.accesses[product.first_access + product.access_count - 1];
     const buffer& of_product = p_.buffers[c.buffer];
     e.is_passed_on = of_product.is_passed_on;
     for (int i = 0; i < e.consumer_count; ++i)
@@ -123,7 +146,8 @@ class row_grouper {
       const access& x = p_.accesses[next.first_access + a];
       if (x.buffer != c.buffer) continue;
       const strides& along = p_.strides[x.strides];
-      const bool lies_alike = rank == 1 ? along[0] == symbolic_size{1} : along[0] == columns && along[1] == symbolic_size{1};
+      bool lies_alike = true;
+      for (int d = 0; d < rank; ++d) lies_alike = lies_alike && along[d] == step_of[d + 1];
       if (!lies_alike || !(x.offset == c.offset)) return e;
       e.accesses |= std::uint64_t{1} << a;
     }
@@ -142,13 +166,17 @@ class row_grouper {
           (!of_product.is_passed_on || p_.buffers[stored].in_place_of == c.buffer))
         e.overwritten_by = x.access;
       const int over = p_.buffers[stored].in_place_of;  // a factor is read until the last row is computed
-      may_be_cut = may_be_cut && (over < 0 || (over != buffer_of(product, 0) && over != buffer_of(product, 1)));
+      for (int a = 0; a + 1 < product.access_count; ++a) may_be_cut = may_be_cut && (over < 0 || over != buffer_of(product, a));
     }
     bool is_one = may_be_cut && e.accesses != 0 && (e.accesses & e.writes) == 0;
     bool is_known = elements.is_static() && inner.is_static();
     for (int i = 0; i < e.consumer_count; ++i) is_known = is_known && e.consumers[i].row.is_static() && e.consumers[i].other_row.is_static();
     is_one = is_one && (!elements.is_static() || elements.factor * k.instruction_count >= costs::min_group_work);
-    if (is_one && is_known) e.rows_at_once = cut_of_rows(e, rows.factor, columns.factor, inner.factor, size_of(type), k.instruction_count, nullptr).rows_at_once;
+    if (is_one && is_known) {
+      const std::int64_t rows = elements_along(shape, 0, e.row_axes).factor;
+      e.rows_at_once = is_matmul ? cut_of_rows(e, rows, row.factor, inner.factor, size_of(type), k.instruction_count, nullptr).rows_at_once
+                                 : cut_of_pieces(e, rows, shape[e.row_axes - 1], row.factor, size_of(type), k.instruction_count).rows_at_once;
+    }
     if (is_one && (!is_known || e.rows_at_once > 0)) e.what = row_group::kind::product, e.kernel = s + 1;
     return e;
   }
@@ -198,6 +226,15 @@ class row_grouper {
   static constexpr int max_accesses = 64;  // a bit for each access
 
   constexpr int buffer_of(const step& s, int a) const { return p_.accesses[s.first_access + a].buffer; }
+  static constexpr int axes_of_piece(const step& s) { return ops::structural_record_of(s.op).axes_of_piece; }
+  static constexpr symbolic_size elements_along(const extents& s, int first, int last) {
+    symbolic_size n{1};
+    for (int a = first; a < last; ++a) n = n * symbolic_size_of(s[a]);
+    return n;
+  }
+  static constexpr bool is_multiple(const symbolic_size& n, const symbolic_size& of) {
+    return n == of || (of.is_static() && of.factor > 0 && n.factor > 0 && n.factor % of.factor == 0);
+  }
 
   /// Whether step t is a product over rows that the kernel of step s writes. It must read nothing else that steps s to t - 1 write.
   constexpr bool reads_rows(int s, int t, const symbolic_size& rows, const symbolic_size& columns, product_over_rows& found) const {
@@ -270,7 +307,7 @@ constexpr void for_each_group(const plan_view& p, const F& f) {
 /// Holds what the steps of groups read until the kernels of the groups have run. So no call writes a result, or another temporary, over it before.
 constexpr void hold_operands_of_groups(plan_builder& plan, const ir::graph_view& g) {
   for_each_group(plan.view(g), [&](int s, const row_group& e) {
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k + 1 < plan.steps[s].access_count; ++k) {
       int& held = plan.buffers[plan.accesses[plan.steps[s].first_access + k].buffer].held_until;
       held = held > e.kernel ? held : e.kernel;
     }

@@ -167,10 +167,10 @@ struct memory_plan : run_time_steps<Program>, program_detail::placement<Program>
     if constexpr (Program::groups.gathers > 0)
       if (Program::groups.at[i].is_of_gather()) want(of_groups, all_gathered += detail::bytes_at_once<Program>(i, operation, symbols));
     if constexpr (detail::has_epilogues<Program>)
-      if (const passes::row_group& group = Program::groups.at[i]; group.is_of_product()) {
+      if (const passes::row_group& group = Program::groups.at[i]; detail::has_epilogue<Program>(i)) {
         const passes::row_cut cut = detail::cut_of_group<Program>(i, operation, symbols);
         if constexpr (!Program::is_static) this->has_epilogue = this->has_epilogue || cut.rows_of_block > 0;
-        want(of_groups, detail::bytes_at_once<Program>(i, operation, cut));
+        want(of_groups, detail::ceil_div(detail::bytes_at_once<Program>(i, operation, cut), 64) * 64 + detail::bytes_of_tasks<Program>(i, operation, cut));
         find_kernel_scratch(Program::tables.steps[group.kernel].kernel, symbols, cut.rows_of_block);
       }
   }

@@ -39,6 +39,7 @@ namespace nodes {
 struct convolution : sample_operation<convolution, 2, 1, convolution_options> {
   static constexpr const char* name = "convolution";
   static constexpr signature takes = "(n,h,w,c),(u,v,c,o)->(n,i,j,o)";
+  static constexpr int axes_of_piece = 2;
 
   template <class V>
   static constexpr V pull(V y, int i, V g) { return i == 0 ? pulled_image(y, g) : pulled_taps(y, g); }

@@ -16,6 +16,7 @@ namespace nodes {
 struct convolution_of_planes : sample_operation<convolution_of_planes, 2, 1, padded_options> {
   static constexpr const char* name = "convolution_of_planes";
   static constexpr signature takes = "(n,c,h,w),(o,c,u,v)->(n,o,i,j)";
+  static constexpr int axes_of_piece = 3;
 
   template <class V>
   static constexpr V pull(V y, int i, V g) { return planes_pulled(y, i, g); }
