@@ -28,6 +28,7 @@ struct structural_record {
   bool computes;
   int changes;
   bool (*flows_to)(int operand);
+  bool (*takes_neighbours)(int operand, int axis);
   std::int64_t (*flops)(const ir::graph_view& g, ir::node_id id);
   void (*verify)(rule_check& check);
 };
@@ -42,7 +43,7 @@ struct structural_records<structural_list<Op...>> {
   }();
   static_assert(are_in_order, "the records are not in the order of their opcodes, or one is missing");
   static constexpr structural_record value[sizeof...(Op)] = {
-      {Op::name, Op::arity, Op::results, Op::axes_of_piece, Op::lowers, Op::shows, Op::computes, Op::changes, &Op::flows_to, &Op::flops, &Op::verify}...};
+      {Op::name, Op::arity, Op::results, Op::axes_of_piece, Op::lowers, Op::shows, Op::computes, Op::changes, &Op::flows_to, &Op::takes_neighbours, &Op::flops, &Op::verify}...};
 };
 
 constexpr const structural_record& structural_record_of(ir::opcode op) { return structural_records<structural_operations>::value[static_cast<int>(op)]; }
