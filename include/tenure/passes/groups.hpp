@@ -81,12 +81,13 @@ constexpr row_cut cut_of_rows(const row_group& e, std::int64_t m, std::int64_t n
   const std::int64_t rows = rows_without_rest(wanted, m, n, k);
   return {rows, rows, false};
 }
-/// The cut for an operation that is no matmul, whose result has `rows` rows of `row` elements. `inner` of them are one index of the axis before the last of the
-/// rows, such as an image: a block has some of these as a whole, if it has room for one.
-constexpr row_cut cut_of_pieces(const row_group& e, std::int64_t rows, std::int64_t inner, std::int64_t row, std::int64_t element_size, int instructions) {
+/// The cut for an operation that is no matmul, whose result has so many elements, in rows of `row` elements. A block has whole images of `image` elements, if
+/// it has room for one.
+constexpr row_cut cut_of_pieces(const row_group& e, std::int64_t elements, std::int64_t image, std::int64_t row, std::int64_t element_size, int instructions) {
   const std::int64_t row_bytes = row * element_size;
-  if (row_bytes < 1 || row_bytes > costs::group_bytes || rows * row_bytes < costs::cut_result_bytes) return {};
-  if (e.reduces_columns && rows * row * instructions < costs::column_blocks_work) return {};
+  if (row_bytes < 1 || row_bytes > costs::group_bytes || elements * element_size < costs::cut_result_bytes) return {};
+  if (e.reduces_columns && elements * instructions < costs::column_blocks_work) return {};
+  const std::int64_t rows = elements / row, inner = image > row ? image / row : 1;
   const std::int64_t min_per_block = e.reduces ? (rows + costs::blocks_of_group - 1) / costs::blocks_of_group : 1, fitting = costs::piece_bytes / row_bytes;
   std::int64_t wanted = fitting < min_per_block ? min_per_block : fitting;
   if (wanted >= inner) wanted = wanted / inner * inner;
@@ -117,26 +118,26 @@ class row_grouper {
     const extents& shape = p_.graph.shape_of(product.node);
     // Convolutions in bodies stay alone: the memory of their tasks would be a part of that of the loop.
     if (is_matmul ? shape.rank != 2 : p_.graph.is_body) return e;
-    e.row_axes = shape.rank - axes_of_piece(product);
-    symbolic_size row = elements_along(shape, e.row_axes, shape.rank);
-    const symbolic_size elements = elements_along(shape, 0, e.row_axes) * row, inner = is_matmul ? symbolic_size_of(p_.graph.shape_of(p_.graph[product.node].in[0])[1]) : row;
+    const int row_axes = shape.rank - axes_of_piece(product);
+    e.row = elements_along(shape, row_axes, shape.rank);
+    const symbolic_size elements = elements_along(shape, 0, row_axes) * e.row, inner = is_matmul ? symbolic_size_of(p_.graph.shape_of(p_.graph[product.node].in[0])[1]) : e.row;
     for (int t = s + 2; is_matmul && t < p_.step_count && e.consumer_count < max_products_over_rows; ++t, ++e.consumer_count)
-      if (p_.steps[t].is_fused() || p_.graph[p_.steps[t].node].type != type || !reads_rows(s + 1, t, symbolic_size_of(shape[0]), row, e.consumers[e.consumer_count])) break;
+      if (p_.steps[t].is_fused() || p_.graph[p_.steps[t].node].type != type || !reads_rows(s + 1, t, symbolic_size_of(shape[0]), e.row, e.consumers[e.consumer_count])) break;
     const bool is_small = elements.is_static() && elements.factor * size_of(type) < (is_matmul ? costs::group_bytes : costs::cut_result_bytes);
     if (is_small && e.consumer_count == 0) return e;
 
-    // The kernel walks the elements in the order of memory, and a row is some whole indices of its leading dimension.
-    const kernel& k = p_.kernels[next.kernel];
-    const int rank = k.outer + k.inner;
-    symbolic_size step_of[max_rank + 1] = {};
-    step_of[rank] = {1};
-    for (int d = rank - 1; d >= 0; --d) step_of[d] = step_of[d + 1] * k.extent[d];
-    if (rank == 0 || !(step_of[0] == elements)) return e;
-    while (e.row_axes > 0 && !is_multiple(row, step_of[1])) row = row * symbolic_size_of(shape[--e.row_axes]);
-    if (e.row_axes == 0) return e;
-    if (!(row == step_of[1])) e.per_row = {row.factor / step_of[1].factor, row.symbols};
-
     const access& c = p_.accesses[product.first_access + product.access_count - 1];
+    const kernel& k = p_.kernels[next.kernel];
+    const symbolic_size step_of_kernel = step_along(next, k, c.buffer);
+    if (k.outer + k.inner == 0 || !(k.extent[0] * step_of_kernel == elements) || (is_matmul && !(elements_of(k) == elements))) return e;
+    if (is_multiple(e.row, step_of_kernel)) {
+      if (!(e.row == step_of_kernel)) e.per_row = {e.row.factor / step_of_kernel.factor, e.row.symbols};
+    } else if (!is_matmul && is_multiple(step_of_kernel, e.row)) {
+      e.row = step_of_kernel;
+    } else {
+      return e;
+    }
+
     const buffer& of_product = p_.buffers[c.buffer];
     e.is_passed_on = of_product.is_passed_on;
     for (int i = 0; i < e.consumer_count; ++i)
@@ -145,10 +146,7 @@ class row_grouper {
     for (int a = 0; a < next.access_count; ++a) {
       const access& x = p_.accesses[next.first_access + a];
       if (x.buffer != c.buffer) continue;
-      const strides& along = p_.strides[x.strides];
-      bool lies_alike = true;
-      for (int d = 0; d < rank; ++d) lies_alike = lies_alike && along[d] == step_of[d + 1];
-      if (!lies_alike || !(x.offset == c.offset)) return e;
+      if (!reads_within(k, p_.strides[x.strides], x.offset, step_of_kernel)) return e;
       e.accesses |= std::uint64_t{1} << a;
     }
     bool may_be_cut = k.outer > 0 || k.inner == 1;
@@ -156,7 +154,7 @@ class row_grouper {
       using kind = instruction::kind;
       const instruction& x = p_.instructions[k.first_instruction + i];
       e.reduces_columns = e.reduces_columns || x.what == kind::reduce_columns;
-      e.reduces = e.reduces || e.reduces_columns || x.what == kind::reduce_all || (x.what == kind::reduce_row && rank == 1);
+      e.reduces = e.reduces || e.reduces_columns || x.what == kind::reduce_all || (x.what == kind::reduce_row && k.outer + k.inner == 1);
       const bool needs_whole_row = x.what == kind::reduce_columns || (x.what == kind::reduce_all && x.row) || (x.what == kind::reduce_row && k.passes > 1);
       may_be_cut = may_be_cut && (k.outer > 0 || !needs_whole_row);
       if (x.what == kind::load || x.access < 0) continue;
@@ -171,12 +169,11 @@ class row_grouper {
     bool is_one = may_be_cut && e.accesses != 0 && (e.accesses & e.writes) == 0;
     bool is_known = elements.is_static() && inner.is_static();
     for (int i = 0; i < e.consumer_count; ++i) is_known = is_known && e.consumers[i].row.is_static() && e.consumers[i].other_row.is_static();
-    is_one = is_one && (!elements.is_static() || elements.factor * k.instruction_count >= costs::min_group_work);
-    if (is_one && is_known) {
-      const std::int64_t rows = elements_along(shape, 0, e.row_axes).factor;
-      e.rows_at_once = is_matmul ? cut_of_rows(e, rows, row.factor, inner.factor, size_of(type), k.instruction_count, nullptr).rows_at_once
-                                 : cut_of_pieces(e, rows, shape[e.row_axes - 1], row.factor, size_of(type), k.instruction_count).rows_at_once;
-    }
+    const symbolic_size walked = elements_of(k);
+    is_one = is_one && (!walked.is_static() || walked.factor * k.instruction_count >= costs::min_group_work);
+    if (is_one && is_known)
+      e.rows_at_once = is_matmul ? cut_of_rows(e, elements_along(shape, 0, row_axes).factor, e.row.factor, inner.factor, size_of(type), k.instruction_count, nullptr).rows_at_once
+                                 : cut_of_pieces(e, elements.factor, elements_along(shape, row_axes - 1, shape.rank).factor, e.row.factor, size_of(type), k.instruction_count).rows_at_once;
     if (is_one && (!is_known || e.rows_at_once > 0)) e.what = row_group::kind::product, e.kernel = s + 1;
     return e;
   }
@@ -231,6 +228,31 @@ class row_grouper {
     symbolic_size n{1};
     for (int a = first; a < last; ++a) n = n * symbolic_size_of(s[a]);
     return n;
+  }
+  static constexpr symbolic_size elements_of(const kernel& k) {
+    symbolic_size n{1};
+    for (int d = 0; d < k.outer + k.inner; ++d) n = n * k.extent[d];
+    return n;
+  }
+  /// The elements of a buffer from one index of the leading dimension of a kernel to the next, in the accesses that read it.
+  constexpr symbolic_size step_along(const step& s, const kernel& k, int buffer) const {
+    for (int a = 0; a < s.access_count; ++a)
+      if (const access& x = p_.accesses[s.first_access + a]; x.buffer == buffer && k.outer + k.inner > 0) return p_.strides[x.strides].along[0];
+    return {};
+  }
+  /// Whether the elements that an access reads with one index of the leading dimension lie between those of its neighbours, which are `step` elements away:
+  /// in the order of memory, or within so many elements in any order, as a permuted image or the slices of a pool.
+  static constexpr bool reads_within(const kernel& k, const strides& along, const symbolic_size& offset, const symbolic_size& step) {
+    symbolic_size dense{1};
+    bool is_dense = offset.factor == 0, is_known = offset.is_static() && offset.factor >= 0 && step.is_static();
+    std::int64_t last = offset.factor;
+    for (int d = k.outer + k.inner - 1; d > 0; --d) {
+      is_dense = is_dense && along.along[d] == dense;
+      dense = dense * k.extent[d];
+      is_known = is_known && along.along[d].is_static() && k.extent[d].is_static() && along.along[d].factor >= 0;
+      last += (k.extent[d].factor - 1) * along.along[d].factor;
+    }
+    return along.along[0] == step && ((is_dense && dense == step) || (is_known && last < step.factor));
   }
   static constexpr bool is_multiple(const symbolic_size& n, const symbolic_size& of) {
     return n == of || (of.is_static() && of.factor > 0 && n.factor > 0 && n.factor % of.factor == 0);

@@ -165,7 +165,7 @@ struct row_group {
   // Of a product:
   std::uint64_t writes = 0;                       // a bit for each access that writes
   bool reduces = false, reduces_columns = false;  // the kernel reduces over rows: the number of blocks is limited, or blocks need memory
-  int row_axes = 0;                               // the indices of so many axes of the product are its rows
+  symbolic_size row{1};                           // the elements of a row
   symbolic_size per_row{1};                       // the steps of the leading dimension of the kernel in one row
   bool is_read_later = true;                      // a later step reads the product, or it is a result
   bool is_passed_on = false;                      // the kernel writes a temporary over the product, so all rows of the product need memory

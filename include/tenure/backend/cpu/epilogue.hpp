@@ -47,17 +47,16 @@ constexpr bool waits(const opaque_operation& gather, std::int64_t element_size) 
          is_dense(indices, 0, indices.rank);
 }
 
-/// The elements of a row of the product of a group.
-constexpr std::int64_t row_of_group(const passes::row_group& group, const opaque_operation& product) { return elements_along(product.out, group.row_axes, product.out.rank); }
-
 /// The cut of the group of step s, the product.
 template <class Program>
 constexpr passes::row_cut cut_of_group(int s, const opaque_operation& product, const std::int64_t* symbols) {
   const passes::row_group& group = Program::groups.at[s];
   const int instructions = Program::tables.kernels[Program::tables.steps[group.kernel].kernel].instruction_count;
-  const std::int64_t row = row_of_group(group, product), size = size_of(Program::tables.steps[s].type);
+  const std::int64_t row = passes::value_of(group.row, symbols), size = size_of(Program::tables.steps[s].type);
   if (Program::tables.steps[s].op == ir::opcode::matmul) return passes::cut_of_rows(group, product.in[0].extent[0], row, product.in[0].extent[1], size, instructions, symbols);
-  const passes::row_cut cut = passes::cut_of_pieces(group, elements_along(product.out, 0, group.row_axes), product.out.extent[group.row_axes - 1], row, size, instructions);
+  constexpr auto axes_of_piece = [](ir::opcode op) { return ops::structural_record_of(op).axes_of_piece; };
+  const std::int64_t image = elements_along(product.out, product.out.rank - axes_of_piece(Program::tables.steps[s].op) - 1, product.out.rank);
+  const passes::row_cut cut = passes::cut_of_pieces(group, elements_of(product.out), image, row, size, instructions);
   bool can_be_cut = false;
   with_pieces<Program>(s, product, [&](const auto& tasks, auto) { can_be_cut = tasks.can_be_cut(cut.rows_of_block * row); });
   return can_be_cut ? cut : passes::row_cut{};
@@ -66,9 +65,9 @@ constexpr passes::row_cut cut_of_group(int s, const opaque_operation& product, c
 /// The bytes of the rows of a group that a worker computes at a time, if all rows are never in memory. Otherwise 0. A body has no such group, because its
 /// workspace is a part of the scratch memory of its loop.
 template <class Program>
-constexpr std::int64_t bytes_at_once(int s, const opaque_operation& product, const passes::row_cut& cut) {
+constexpr std::int64_t bytes_of_rows(int s, const passes::row_cut& cut, const std::int64_t* symbols) {
   const passes::row_group& group = Program::groups.at[s];
-  return cut.rows_of_block > 0 && group.needs_only_blocks(Program::value.is_body) ? cut.rows_at_once * row_of_group(group, product) * size_of(Program::tables.steps[s].type) : 0;
+  return cut.rows_of_block > 0 && group.needs_only_blocks(Program::value.is_body) ? cut.rows_at_once * passes::value_of(group.row, symbols) * size_of(Program::tables.steps[s].type) : 0;
 }
 /// The bytes of the tasks of a worker that compute these rows.
 template <class Program>
@@ -81,7 +80,7 @@ template <class Program>
 constexpr std::int64_t bytes_at_once(int s, const opaque_operation& n, const std::int64_t* symbols) {
   const passes::row_group& e = Program::groups.at[s];
   if constexpr (has_epilogues<Program>)
-    if (has_epilogue<Program>(s) && e.needs_only_blocks(Program::value.is_body)) return bytes_at_once<Program>(s, n, cut_of_group<Program>(s, n, symbols));
+    if (has_epilogue<Program>(s) && e.needs_only_blocks(Program::value.is_body)) return bytes_of_rows<Program>(s, cut_of_group<Program>(s, n, symbols), symbols);
   const std::int64_t size = size_of(Program::tables.steps[s].type);
   if (!e.is_of_gather() || !waits(n, size)) return 0;
   const std::int64_t row = elements_along(n.in[0], 1, n.in[0].rank) * size;
@@ -164,7 +163,7 @@ int run_epilogue(int s, const call_memory& m, const step_call& product, const ro
   const passes::kernel& shape = tables.kernels[after.kernel];
   const passes::row_group& e = Program::groups.at[s];
   const opaque_operation& operation = product.operation;
-  const std::int64_t rows = elements_along(operation.out, 0, e.row_axes), n = row_of_group(e, operation);
+  const std::int64_t n = passes::value_of(e.row, m.symbols), rows = n == 0 ? 0 : elements_of(operation.out) / n;
 
   // The memory of the product, and of all accesses of the kernel to other buffers.
   byte_range memory[64 + 3] = {{product.pointer[0], operation.in[0], size_of(operation.in[0].type)}, {product.pointer[1], operation.in[1], size_of(operation.in[1].type)}, {}};
@@ -219,12 +218,12 @@ template <class Program, class Bind>
 int run_with_epilogue(int s, const call_memory& m, void* const* pointer, const opaque_operation& operation, char* rows_at_once, const passes::row_cut& cut,
                       void (*kernel)(const kernel_arguments&), const kernel_arguments& next, const Bind& bind) {
   int steps = 0;
-  const std::int64_t row_bytes = bytes_at_once<Program>(s, operation, cut);
+  const std::int64_t row_bytes = bytes_of_rows<Program>(s, cut, m.symbols);
   const step_call product{pointer, operation, row_bytes > 0 ? rows_at_once : nullptr};
   if (Program::tables.steps[s].op != ir::opcode::matmul) {
     const std::int64_t workers = next.on == nullptr ? 1 : next.on->workers();
     with_pieces<Program>(s, operation, [&]<class Tasks, class T>(const Tasks& tasks, element_tag<T>) {
-      const pieces<Tasks, T> all{tasks, pointer, row_of_group(Program::groups.at[s], operation), rows_at_once + ceil_div(workers * row_bytes, 64) * 64, tasks.workspace()};
+      const pieces<Tasks, T> all{tasks, pointer, passes::value_of(Program::groups.at[s].row, m.symbols), rows_at_once + ceil_div(workers * row_bytes, 64) * 64, tasks.workspace()};
       steps = run_epilogue<T, Program>(s, m, product, {&pieces<Tasks, T>::compute, &all}, cut, kernel, next, bind);
     });
     return steps;
