@@ -90,6 +90,23 @@ TEST_CASE("a bias is stretched along another axis, and a sum over rows and colum
   CHECK(in(found.view()).count == 1);  // of x
 }
 
+TEST_CASE("an image that a convolution and its gradient read has the channels last, though the gradient could read the images last") {
+  inputs i;
+  value x = channels_last(i.x);
+  for (int a = 1; a < 3; ++a) x = ops::padded(x, a, 1, 14, 1);
+  const value y = ops::convolved(x, i.w, {}), g{i.g, i.g.input(dtype::float32, y.shape())};
+  i.g.output(ops::cotangent_of_taps(x, i.w, g, {}).id);
+  i.g.output(y.id);
+  const ir::builder found = ordered(i.g);
+  int of_image = 0;
+  for (ir::node_id id = 0; id < found.count(); ++id) {
+    if (found[id].op != ir::opcode::permute || found[id].in[0] != i.x.id) continue;
+    ++of_image;
+    CHECK(found[id].attr == in_order(0, 2, 3, 1));
+  }
+  CHECK(of_image == 1);
+}
+
 TEST_CASE("what is read in two orders keeps a permute between them") {
   inputs i;
   const value y = relu(convolution(i.x, i.w));

@@ -115,7 +115,7 @@ class axis_orderer {
     const std::int64_t view = after(inverse(order, rank), b.free, rank);  // `free` is the order in which the view would be no permute
     int neighbours = 0;  // the axis of the operand along which neighbours lie
     while (ir::unpack_axis(view, neighbours) != rank - 1) ++neighbours;
-    return ops::structural_record_of(g_[b.reader].op).takes_neighbours(b.operand, rank - 1 - neighbours) ? 0 : b.elements;
+    return ops::structural_record_of(g_[b.reader].op).takes_neighbours(g_, b.reader, b.operand, rank - 1 - neighbours) ? 0 : b.elements;
   }
 
   constexpr void find_borders() {

@@ -40,8 +40,11 @@ struct convolution : sample_operation<convolution, 2, 1, convolution_options> {
   static constexpr const char* name = "convolution";
   static constexpr signature takes = "(n,h,w,c),(u,v,c,o)->(n,i,j,o)";
   static constexpr int axes_of_piece = 2;
-  /// Channels, or images, which are the channels of the cotangent of taps.
-  static constexpr bool takes_neighbours(int operand, int axis) { return operand != 0 || (axis != 1 && axis != 2); }
+  /// Channels; of a cotangent of taps, whose rows are longer than those of the result, also images, because these are the channels of the value.
+  static constexpr bool takes_neighbours(const ir::graph_view& g, ir::node_id id, int operand, int axis) {
+    const extents &taps = g.shape_of(g[id].in[1]), &to = g.shape_of(id);
+    return operand != 0 || axis == 0 || (axis == 3 && taps[taps.rank - 3] > to[to.rank - 2]);
+  }
 
   template <class V>
   static constexpr V pull(V y, int i, V g) { return i == 0 ? pulled_image(y, g) : pulled_taps(y, g); }

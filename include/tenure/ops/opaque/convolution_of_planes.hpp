@@ -18,7 +18,7 @@ struct convolution_of_planes : sample_operation<convolution_of_planes, 2, 1, pad
   static constexpr const char* name = "convolution_of_planes";
   static constexpr signature takes = "(n,c,h,w),(o,c,u,v)->(n,o,i,j)";
   static constexpr int axes_of_piece = 3;
-  static constexpr bool takes_neighbours(int operand, int axis) { return operand != 0 || axis == 0; }
+  static constexpr bool takes_neighbours(const ir::graph_view&, ir::node_id, int operand, int axis) { return operand != 0 || axis == 0; }
 
   template <class V>
   static constexpr V pull(V y, int i, V g) {
@@ -52,7 +52,7 @@ struct convolution_of_planes : sample_operation<convolution_of_planes, 2, 1, pad
 struct planes_of_taps : sample_operation<planes_of_taps, 2, 1, padded_options> {
   static constexpr const char* name = "planes_of_taps";
   static constexpr signature takes = "(n,c,h,w),(n,o,i,j)->(o,c,u,v)";
-  static constexpr bool takes_neighbours(int, int axis) { return axis == 0; }
+  static constexpr bool takes_neighbours(const ir::graph_view&, ir::node_id, int, int axis) { return axis == 0; }
 
   template <class V>
   static constexpr V pull(V y, int i, V g) {

@@ -28,7 +28,7 @@ struct structural_record {
   bool computes;
   int changes;
   bool (*flows_to)(int operand);
-  bool (*takes_neighbours)(int operand, int axis);
+  bool (*takes_neighbours)(const ir::graph_view& g, ir::node_id id, int operand, int axis);
   std::int64_t (*flops)(const ir::graph_view& g, ir::node_id id);
   void (*verify)(rule_check& check);
 };
