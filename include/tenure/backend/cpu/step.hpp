@@ -66,6 +66,6 @@ struct step_of_tasks {
 
 /// Whether a step can compute pieces of its result.
 template <ir::opcode Op, class T>
-inline constexpr bool computes_pieces = requires(const typename step<Op, T>::tasks& all, void* const* pointers) { all.run_piece(pointers, 0, 0, nullptr); };
+concept computes_pieces = requires(const typename step<Op, T>::tasks& all, void* const* pointers) { all.run_piece(pointers, 0, 0, nullptr); };
 
 }  // namespace tenure::cpu_backend
