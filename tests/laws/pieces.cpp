@@ -76,7 +76,24 @@ TEST_CASE("a kernel on pieces of a convolution has the bits of one step after th
   SECTION("each channel by itself, channels first") {
     has_the_bits_of_steps<by_channel_first>(filled<float>(shape<2, 24, 47, 70>{}, 1), filled<float>(shape<24, 1, 3, 3>{}, 2), filled<float>(shape<24>{}, 3));
   }
+  SECTION("channels first: the kernel reads images permuted") {
+    has_the_bits_of_steps<first>(filled<float>(shape<6, 12, 31, 30>{}, 1), filled<float>(shape<40, 12, 3, 3>{}, 2), b);
+  }
   SECTION("few channels first") { has_the_bits_of_steps<first>(filled<float>(shape<11, 3, 29, 31>{}, 1), filled<float>(shape<8, 3, 3, 3>{}, 2), filled<float>(shape<8>{}, 3)); }
+}
+
+TEST_CASE("a pool reads pieces of a convolution") {
+  const auto x = filled<float>(shape<3, 32, 30, 12>{}, 1);
+  const auto w = filled<float>(shape<3, 3, 12, 40>{}, 2);
+  const auto pool = [](auto z) { return tn::max_pool2d<tn::pool{.size = 2, .layout = tn::nhwc}>(z); };
+  const auto both = [](auto x, auto w) { return tn::max_pool2d<tn::pool{.size = 2, .layout = tn::nhwc}>(tn::conv2d<last>(x, w)); };
+  REQUIRE(groups_of(both, x, w) == 1);
+  const auto wanted = tn::compile(pool)(tn::compile([](auto x, auto w) { return tn::conv2d<last>(x, w); })(x, w));
+  for (int threads : {1, 3}) {
+    const tn::thread_pool on(threads, 0);
+    CHECK(same_bits(tn::compile(both, on)(x, w), wanted));
+  }
+  agrees(tn::compile(both), 64.0, x, w);
 }
 
 TEST_CASE("a normalization and a residual run on pieces of a convolution, whose factors are computed before") {
