@@ -183,7 +183,67 @@ double error_of_planes(unsigned seed) {
     if (to[k] != untouched || to[32 + size + k] != untouched) return 2e30;
   return worst;
 }
+
+/// The same of the gradient of its taps: [2, c, h, w] and [2, o, i, j] give [o, c, u, v].
+template <class T>
+double error_of_taps_of_planes(unsigned seed) {
+  dice d(seed);
+  ops::padded_options o;
+  const int64_t channels = d.between(1, 4), results = d.chance(20) ? d.between(30, 40) : d.between(1, 20);
+  int64_t image[2], taps[2], positions[2];
+  for (int a = 0; a < 2; ++a) {
+    o.stride[a] = d.chance(50) ? 1 : d.between(1, 4), o.dilation[a] = d.chance(60) ? 1 : d.between(1, 4), o.zeros[a] = d.between(0, 4);
+    taps[a] = d.between(1, 4);
+    image[a] = d.between(0, a == 1 ? 70 : 20);
+    if (a == 1 && d.chance(5)) image[1] = d.between(1000, 3000), o.dilation[1] = d.between(1, 600);
+    positions[a] = std::max<int64_t>(0, (image[a] + o.zeros[a] + d.between(0, 4) - (taps[a] - 1) * o.dilation[a] - 1) / o.stride[a] + 1);
+  }
+  operand<T> x(d, channels, image[0], image[1], false), g(d, results, positions[0], positions[1], false);
+  program_detail::opaque_operation operation;
+  operation.attr = o.packed();
+  operation.in[0] = x.view, operation.in[1] = g.view;
+  operation.out.rank = 4;
+  const int64_t of_result[] = {results, channels, taps[0], taps[1]};
+  for (int i = 0; i < 4; ++i) operation.out.extent[i] = of_result[i];
+  operation.out = program_detail::row_major(operation.out);
+  const auto size = static_cast<std::size_t>(program_detail::elements_of(operation.out));
+  const T untouched = T(12345);
+  std::vector<T> to(size + 64, untouched);
+  void* const pointer[] = {x.memory.data() + x.first, g.memory.data() + g.first, to.data() + 32};
+  using step = cpu_backend::step<ops::nodes::planes_of_taps::code, T>;
+  std::vector<char> scratch(static_cast<std::size_t>(step::memory(operation).bytes));
+  step::run({.pointer = pointer, .operation = operation, .scratch = scratch.data()});
+
+  double worst = 0;
+  std::size_t e = 32;
+  for (int64_t r = 0; r < results; ++r)
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t u = 0; u < taps[0]; ++u)
+        for (int64_t v = 0; v < taps[1]; ++v) {
+          long double wanted = 0, magnitude = 0;
+          for (int64_t n = 0; n < 2; ++n)
+            for (int64_t i = 0; i < positions[0]; ++i)
+              for (int64_t j = 0; j < positions[1]; ++j) {
+                const int64_t h = i * o.stride[0] + u * o.dilation[0] - o.zeros[0], k = j * o.stride[1] + v * o.dilation[1] - o.zeros[1];
+                if (h < 0 || h >= image[0] || k < 0 || k >= image[1]) continue;
+                const long double term = static_cast<long double>(x.at(n, c, h, k)) * static_cast<long double>(g.at(n, r, i, j));
+                wanted += term, magnitude += std::abs(term);
+              }
+          const long double off = std::abs(wanted - static_cast<long double>(to[e++]));
+          if (!(off <= 1e30L)) return 1e30;
+          if (off > 0) worst = std::max(worst, static_cast<double>(off / (magnitude * static_cast<long double>(std::numeric_limits<T>::epsilon()) + 1e-300L)));
+        }
+  for (std::size_t k = 0; k < 32; ++k)
+    if (to[k] != untouched || to[32 + size + k] != untouched) return 2e30;
+  return worst;
+}
 }  // namespace
+TEMPLATE_TEST_CASE("the gradient of the taps of images with few channels is the sum of its definition", "", float, double) {
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    CHECK(error_of_taps_of_planes<TestType>(seed) < 60);
+  }
+}
 TEMPLATE_TEST_CASE("the convolution of images with few channels is the sum of its definition, for random extents, strides, dilations, zeros and orders of memory", "", float, double) {
   for (unsigned seed = 1; seed <= 300; ++seed) {
     CAPTURE(seed);

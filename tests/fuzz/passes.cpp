@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include <tenure/passes/axis_order.hpp>
 #include <tenure/passes/components.hpp>
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/legalize.hpp>
@@ -220,6 +221,26 @@ TEST_CASE("Law: sliced_operations::of keeps the meaning, bit by bit") {
     if (!wrong.empty()) FAIL(report(seed, "sliced_operations", wrong, whole.view(), parts.view()));
   }
   CHECK(changed > static_cast<int>(graphs / 100));
+}
+
+TEST_CASE("Law: order_axes keeps the meaning, up to the order of sums and the sign of zero") {
+  int excused = 0, changed = 0;
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    const sample s = random_sample(seed, options_of(seed));
+    const ir::builder before = passes::dead_code(passes::algebra(s.graph.view()).view());
+    const ir::graph_view g = before.view();
+    const ir::builder after = passes::order_axes(g);
+    require_valid(seed, "order_axes", after.view());
+    const auto permutes = [](const ir::graph_view& x) {
+      return std::count_if(x.nodes, x.nodes + x.count, [](const ir::node& n) { return n.op == ir::opcode::permute; });
+    };
+    changed += permutes(passes::cse(after.view()).view()) < permutes(passes::cse(g).view());
+    const judgement j = judge(g, s.arguments, reference_of(seed, g, s.arguments), reference_of(seed, after.view(), s.arguments));
+    if (!j.wrong.empty()) FAIL(report(seed, "order_axes", j.wrong, g, after.view()));
+    excused += j.excused;
+  }
+  CHECK(changed > static_cast<int>(graphs / 100));
+  CHECK(excused < static_cast<int>(graphs / 20));
 }
 
 TEST_CASE("Law: join keeps the meaning, up to the order of sums and the sign of zero") {

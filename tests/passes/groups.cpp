@@ -62,6 +62,23 @@ TEST_CASE("no blocks for few rows, few bytes or an empty product") {
   check(cut(group(1), 65536, 64, 0), 0, 0, false);
 }
 
+TEST_CASE("a piece of a convolution has whole images if it has room for one, and otherwise equal parts of one") {
+  const auto pieces = [](std::int64_t images, std::int64_t rows, std::int64_t row, const passes::row_group& e = {}) {
+    return passes::cut_of_pieces(e, images * rows * row, rows * row, row, 4, 3);
+  };
+  check(pieces(8, 32, 32 * 16), 64, 64, false);  // 128 KiB are 64 rows of 2 KiB: two images
+  check(pieces(1, 56, 56 * 64), 8, 8, false);    // 9 rows of 14 KiB, so seven parts
+  check(pieces(1, 57, 57 * 64), 8, 8, false);    // eight parts, of which the last has one row
+  check(pieces(2048, 1, 4096), 8, 8, false);     // images that are rows
+  check(passes::cut_of_pieces({}, 64 * 4096, 1024, 4096, 4, 3), 8, 8, false);  // rows of four images
+  auto sums = passes::row_group{};
+  sums.reduces = true;
+  check(pieces(128 * 1024, 1, 256, sums), 1024, 1024, false);  // at most 128 blocks
+  check(pieces(1, 28, 28 * 64), 0, 0, false);                  // 200 KB
+  check(pieces(4, 1, 1 << 19), 0, 0, false);                   // rows of 2 MiB
+  check(pieces(1, 1, 1 << 17), 0, 0, false);
+}
+
 TEST_CASE("a loop may refuse indices that its body computes, and not those that are checked before it") {
   ir::builder g;
   const ir::node_id argument = g.input(dtype::int64, {1, {4}});

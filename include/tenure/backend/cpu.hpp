@@ -35,7 +35,7 @@ struct backend<cpu_device> {
   /// Whether the steps of a group run together (passes/groups.hpp), if the extents of the call allow it. Printed plans show this.
   template <class Program>
   static constexpr bool runs_together(const passes::row_group& group) {
-    return group.is_of_gather() || (group.is_of_product() && cpu_backend::detail::has_epilogues<Program>);
+    return group.is_of_gather() || (group.is_of_product() && cpu_backend::detail::has_epilogue<Program>(group.kernel - 1));
   }
 
   /// The memory that a call of a static program needs for intermediate results, in bytes.

@@ -293,7 +293,9 @@ class assembly {
     const bool is_thin = costs::elements_of_thin * (to.length() - g.covered) <= to.length(), is_small = all_static(to.shape) && count(to.shape) <= costs::small_array;
     bool are_computed = true;
     for (const slot& x : layer) are_computed = are_computed && is_computed(x.part);
-    return are_computed && (is_row_of_slots || is_thin || is_small);
+    // An argument is copied to its place. A pad would write zeros there before; but it copies a permuted argument faster than a kernel.
+    const bool is_argument = layer.size() == 1 && layer[0].part.node().op == ir::opcode::input, is_large = all_static(to.shape) && count(to.shape) >= costs::filled_argument;
+    return (are_computed && (is_row_of_slots || is_thin || is_small)) || (is_argument && is_thin && is_large);
   }
 
   static constexpr value filled(const ir::array<slot>& layer, const whole& to) {

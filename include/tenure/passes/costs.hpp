@@ -51,6 +51,8 @@ inline constexpr int row_reductions_per_kernel = 8;
 inline constexpr std::int64_t added_product_bytes = 1 << 16;
 /// The most kernels that a product of arguments may move past, to the place directly before the kernel that reads it.
 inline constexpr int passed_by_product = 4;
+/// The most elements of a kernel that a product of computed values moves past.
+inline constexpr std::int64_t passed_elements = 4096;
 
 // ---- factors of a narrow type: narrow_factors.hpp ----
 
@@ -109,6 +111,9 @@ inline constexpr std::int64_t units_of_constants = 8;
 inline constexpr int different_gaps = 4;
 /// An array is thin if its gaps have at most one element of so many.
 inline constexpr std::int64_t elements_of_thin = 8;
+/// A thin array around an argument has at least so many elements: 8 x 32 x 32 x 16 between zeros and its convolution take 0.97 of the time with pads, less than
+/// what two more kernels cost a small one.
+inline constexpr std::int64_t filled_argument = 16384;
 /// The elements of padded parts that a loop adds up together. Smaller parts may be scalars in registers anyway (scalarize.hpp). Larger parts are in
 /// memory in each iteration, and then one sum is better than several sums.
 inline constexpr std::int64_t min_padded_elements = 8, max_padded_elements = 32768;
@@ -137,6 +142,9 @@ inline constexpr std::int64_t twice_read_bytes = 1 << 18;
 inline constexpr std::int64_t min_rows_of_group = 64, steps_of_group_row = 4;
 /// The rows of a block are a multiple of this.
 inline constexpr std::int64_t row_unit = 32;
+/// The result of a convolution is cut from so many bytes on, into pieces of about so many bytes. Its tasks are as fast for 200 positions as for 1,000, so a
+/// piece is smaller than a block of a product.
+inline constexpr std::int64_t cut_result_bytes = 1 << 18, piece_bytes = 1 << 17;
 /// What a backend must be able to do with a group: it cuts a kernel of so much work (elements times instructions) into blocks, has memory for the sums of
 /// columns of several blocks from so much work on, and for other sums of so many blocks. Its product of a column with at most so many multiplications,
 /// and its product of one row, may have other bits than a larger product.

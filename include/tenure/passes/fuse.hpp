@@ -158,7 +158,8 @@ class fuser {
   }
 
   /// Moves a product of arguments past kernels that do not read it, to the place directly before the kernel that reads it first. Then this kernel can
-  /// run as the epilogue of the product. A product of computed values is not moved, because its operands would be alive for longer.
+  /// run as the epilogue of the product. A product of computed values, whose operands are then alive for longer, moves past small kernels only: the factors of
+  /// a normalization behind a convolution.
   constexpr void delay_products() {
     const int count = at_.size();
     ir::array<int> order(count), place(count);  // the fusion groups from the last step to the first
@@ -166,11 +167,11 @@ class fuser {
     for (int p = 0; p < count; ++p) order[p] = p;
     for (int p = 0; p < count; ++p) {
       const ir::node_id id = at_[p].alone;
-      if (id == ir::none || g_[id].op != ir::opcode::matmul || notes_[id].lower < 0) continue;
-      if (!is_source(g_[root_[g_[id].in[0]]].op) || !is_source(g_[root_[g_[id].in[1]]].op)) continue;
+      if (id == ir::none || notes_[id].lower < 0 || ops::structural_record_of(g_[id].op).axes_of_piece < 0) continue;
+      const bool is_of_arguments = is_source(g_[root_[g_[id].in[0]]].op) && is_source(g_[root_[g_[id].in[1]]].op);
       const int reader = notes_[id].lower / 2;  // a position before any move. order[p] is still p, because moves shift only fused kernels
       int to = p - 1;
-      while (to > 0 && p - to <= costs::passed_by_product && order[to] != reader && at_[order[to]].alone == ir::none) --to;
+      while (to > 0 && p - to <= costs::passed_by_product && order[to] != reader && at_[order[to]].alone == ir::none && (is_of_arguments || is_small(at_[order[to]]))) --to;
       if (to < 0 || order[to] != reader || at_[reader].alone != ir::none || to == p - 1) continue;
       for (int i = p; i > to + 1; --i) order[i] = order[i - 1];
       order[to + 1] = p;
@@ -182,6 +183,11 @@ class fuser {
     at_ = static_cast<ir::array<fusion_group>&&>(ordered);
     for (ir::node_id id = 0; id < g_.count; ++id)
       if (of_[id] >= 0) of_[id] = place[of_[id]];
+  }
+
+  constexpr bool is_small(const fusion_group& c) const {
+    const extents& s = g_.shapes[c.space];
+    return all_static(s) && count(s) <= costs::passed_elements;
   }
 
   static constexpr std::int32_t several = INT32_MAX;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Finds the steps of a plan that run together, a few rows at a time, so that the rows are read from a cache: a kernel that reads the rows of a product
 // (its epilogue) or of gathers, and products whose sums run over the rows that the kernel writes. So a bias and activation, a softmax over the rows or
-// an update of weights needs no second read of the product, and the gradient X^T f(X w) of a linear model reads X once.
+// an update of weights needs no second read of the product, and the gradient X^T f(X w) of a linear model reads X once. A convolution is a product too: its
+// record says which axes of the result may be cut (axes_of_piece), and the rows are the indices of these. A normalization and a residual are its epilogue.
 // Law: an epilogue has the bits of one step after the other, on any number of threads. So have gathers that wait. Only sums over rows can differ, because
 // their blocks differ. Only shapes decide the blocks.
 // Cost: a walk over the accesses of the steps after each product and each gather. Steps stay apart if their arrays are small: they are in a cache anyway.
@@ -80,6 +81,20 @@ constexpr row_cut cut_of_rows(const row_group& e, std::int64_t m, std::int64_t n
   const std::int64_t rows = rows_without_rest(wanted, m, n, k);
   return {rows, rows, false};
 }
+/// The cut for an operation that is no matmul, whose result has so many elements, in rows of `row` elements. A block has whole images of `image` elements, if
+/// it has room for one.
+constexpr row_cut cut_of_pieces(const row_group& e, std::int64_t elements, std::int64_t image, std::int64_t row, std::int64_t element_size, int instructions) {
+  const std::int64_t row_bytes = row * element_size;
+  if (row_bytes < 1 || row_bytes > costs::group_bytes || elements * element_size < costs::cut_result_bytes) return {};
+  if (e.reduces_columns && elements * instructions < costs::column_blocks_work) return {};
+  const std::int64_t rows = elements / row, inner = image > row ? image / row : 1;
+  const std::int64_t min_per_block = e.reduces ? (rows + costs::blocks_of_group - 1) / costs::blocks_of_group : 1, fitting = costs::piece_bytes / row_bytes;
+  std::int64_t wanted = fitting < min_per_block ? min_per_block : fitting;
+  if (wanted >= inner) wanted = wanted / inner * inner;
+  else wanted = (inner + (inner + wanted - 1) / wanted - 1) / ((inner + wanted - 1) / wanted);  // blocks of about the same size
+  if (wanted < min_per_block) wanted = min_per_block;
+  return wanted >= rows ? row_cut{} : row_cut{wanted, wanted, false};
+}
 /// The rows of a block of a kernel, if the rows that gathers compute for it have so many bytes.
 constexpr std::int64_t gathered_rows(std::int64_t row_bytes) {
   constexpr std::int64_t unit = costs::gathered_row_unit;
@@ -95,25 +110,34 @@ class row_grouper {
 
   constexpr row_group of_product(int s) const {
     row_group e;
-    if (s + 1 >= p_.step_count || p_.steps[s].op != ir::opcode::matmul || p_.steps[s].is_fused()) return e;
+    if (s + 1 >= p_.step_count || p_.steps[s].is_fused() || axes_of_piece(p_.steps[s]) < 0) return e;
     const step &product = p_.steps[s], &next = p_.steps[s + 1];
     const dtype type = p_.graph[product.node].type;
     if (!next.is_fused() || !is_floating(type) || next.access_count > max_accesses) return e;
+    const bool is_matmul = product.op == ir::opcode::matmul;
     const extents& shape = p_.graph.shape_of(product.node);
-    if (shape.rank != 2) return e;
-    const extents& left = p_.graph.shape_of(p_.graph[product.node].in[0]);
-    const symbolic_size rows = symbolic_size_of(shape[0]), columns = symbolic_size_of(shape[1]), inner = symbolic_size_of(left[1]), elements = rows * columns;
-    for (int t = s + 2; t < p_.step_count && e.consumer_count < max_products_over_rows; ++t, ++e.consumer_count)
-      if (p_.steps[t].is_fused() || p_.graph[p_.steps[t].node].type != type || !reads_rows(s + 1, t, rows, columns, e.consumers[e.consumer_count])) break;
-    const bool is_small = elements.is_static() && elements.factor * size_of(type) < costs::group_bytes;
+    // Convolutions in bodies stay alone: the memory of their tasks would be a part of that of the loop.
+    if (is_matmul ? shape.rank != 2 : p_.graph.is_body) return e;
+    const int row_axes = shape.rank - axes_of_piece(product);
+    e.row = elements_along(shape, row_axes, shape.rank);
+    const symbolic_size elements = elements_along(shape, 0, row_axes) * e.row, inner = is_matmul ? symbolic_size_of(p_.graph.shape_of(p_.graph[product.node].in[0])[1]) : e.row;
+    for (int t = s + 2; is_matmul && t < p_.step_count && e.consumer_count < max_products_over_rows; ++t, ++e.consumer_count)
+      if (p_.steps[t].is_fused() || p_.graph[p_.steps[t].node].type != type || !reads_rows(s + 1, t, symbolic_size_of(shape[0]), e.row, e.consumers[e.consumer_count])) break;
+    const bool is_small = elements.is_static() && elements.factor * size_of(type) < (is_matmul ? costs::group_bytes : costs::cut_result_bytes);
     if (is_small && e.consumer_count == 0) return e;
 
+    const access& c = p_.accesses[product.first_access + product.access_count - 1];
     const kernel& k = p_.kernels[next.kernel];
-    const int rank = k.outer + k.inner;
-    if (rank == 2 ? !(k.extent[0] == rows && k.extent[1] == columns) : !(rank == 1 && k.extent[0] == elements)) return e;
-    e.counts_elements = rank == 1;
+    const symbolic_size step_of_kernel = step_along(next, k, c.buffer);
+    if (k.outer + k.inner == 0 || !(k.extent[0] * step_of_kernel == elements) || (is_matmul && !(elements_of(k) == elements))) return e;
+    if (is_multiple(e.row, step_of_kernel)) {
+      if (!(e.row == step_of_kernel)) e.per_row = {e.row.factor / step_of_kernel.factor, e.row.symbols};
+    } else if (!is_matmul && is_multiple(step_of_kernel, e.row)) {
+      e.row = step_of_kernel;
+    } else {
+      return e;
+    }
 
-    const access& c = p_.accesses[product.first_access + 2];
     const buffer& of_product = p_.buffers[c.buffer];
     e.is_passed_on = of_product.is_passed_on;
     for (int i = 0; i < e.consumer_count; ++i)
@@ -122,9 +146,7 @@ class row_grouper {
     for (int a = 0; a < next.access_count; ++a) {
       const access& x = p_.accesses[next.first_access + a];
       if (x.buffer != c.buffer) continue;
-      const strides& along = p_.strides[x.strides];
-      const bool lies_alike = rank == 1 ? along[0] == symbolic_size{1} : along[0] == columns && along[1] == symbolic_size{1};
-      if (!lies_alike || !(x.offset == c.offset)) return e;
+      if (!reads_within(k, p_.strides[x.strides], x.offset, step_of_kernel)) return e;
       e.accesses |= std::uint64_t{1} << a;
     }
     bool may_be_cut = k.outer > 0 || k.inner == 1;
@@ -132,7 +154,7 @@ class row_grouper {
       using kind = instruction::kind;
       const instruction& x = p_.instructions[k.first_instruction + i];
       e.reduces_columns = e.reduces_columns || x.what == kind::reduce_columns;
-      e.reduces = e.reduces || e.reduces_columns || x.what == kind::reduce_all || (x.what == kind::reduce_row && rank == 1);
+      e.reduces = e.reduces || e.reduces_columns || x.what == kind::reduce_all || (x.what == kind::reduce_row && k.outer + k.inner == 1);
       const bool needs_whole_row = x.what == kind::reduce_columns || (x.what == kind::reduce_all && x.row) || (x.what == kind::reduce_row && k.passes > 1);
       may_be_cut = may_be_cut && (k.outer > 0 || !needs_whole_row);
       if (x.what == kind::load || x.access < 0) continue;
@@ -142,13 +164,16 @@ class row_grouper {
           (!of_product.is_passed_on || p_.buffers[stored].in_place_of == c.buffer))
         e.overwritten_by = x.access;
       const int over = p_.buffers[stored].in_place_of;  // a factor is read until the last row is computed
-      may_be_cut = may_be_cut && (over < 0 || (over != buffer_of(product, 0) && over != buffer_of(product, 1)));
+      for (int a = 0; a + 1 < product.access_count; ++a) may_be_cut = may_be_cut && (over < 0 || over != buffer_of(product, a));
     }
     bool is_one = may_be_cut && e.accesses != 0 && (e.accesses & e.writes) == 0;
     bool is_known = elements.is_static() && inner.is_static();
     for (int i = 0; i < e.consumer_count; ++i) is_known = is_known && e.consumers[i].row.is_static() && e.consumers[i].other_row.is_static();
-    is_one = is_one && (!elements.is_static() || elements.factor * k.instruction_count >= costs::min_group_work);
-    if (is_one && is_known) e.rows_at_once = cut_of_rows(e, rows.factor, columns.factor, inner.factor, size_of(type), k.instruction_count, nullptr).rows_at_once;
+    const symbolic_size walked = elements_of(k);
+    is_one = is_one && (!walked.is_static() || walked.factor * k.instruction_count >= costs::min_group_work);
+    if (is_one && is_known)
+      e.rows_at_once = is_matmul ? cut_of_rows(e, elements_along(shape, 0, row_axes).factor, e.row.factor, inner.factor, size_of(type), k.instruction_count, nullptr).rows_at_once
+                                 : cut_of_pieces(e, elements.factor, elements_along(shape, row_axes - 1, shape.rank).factor, e.row.factor, size_of(type), k.instruction_count).rows_at_once;
     if (is_one && (!is_known || e.rows_at_once > 0)) e.what = row_group::kind::product, e.kernel = s + 1;
     return e;
   }
@@ -198,6 +223,40 @@ class row_grouper {
   static constexpr int max_accesses = 64;  // a bit for each access
 
   constexpr int buffer_of(const step& s, int a) const { return p_.accesses[s.first_access + a].buffer; }
+  static constexpr int axes_of_piece(const step& s) { return ops::structural_record_of(s.op).axes_of_piece; }
+  static constexpr symbolic_size elements_along(const extents& s, int first, int last) {
+    symbolic_size n{1};
+    for (int a = first; a < last; ++a) n = n * symbolic_size_of(s[a]);
+    return n;
+  }
+  static constexpr symbolic_size elements_of(const kernel& k) {
+    symbolic_size n{1};
+    for (int d = 0; d < k.outer + k.inner; ++d) n = n * k.extent[d];
+    return n;
+  }
+  /// The elements of a buffer from one index of the leading dimension of a kernel to the next, in the accesses that read it.
+  constexpr symbolic_size step_along(const step& s, const kernel& k, int buffer) const {
+    for (int a = 0; a < s.access_count; ++a)
+      if (const access& x = p_.accesses[s.first_access + a]; x.buffer == buffer && k.outer + k.inner > 0) return p_.strides[x.strides].along[0];
+    return {};
+  }
+  /// Whether the elements that an access reads with one index of the leading dimension lie between those of its neighbours, which are `step` elements away:
+  /// in the order of memory, or within so many elements in any order, as a permuted image or the slices of a pool.
+  static constexpr bool reads_within(const kernel& k, const strides& along, const symbolic_size& offset, const symbolic_size& step) {
+    symbolic_size dense{1};
+    bool is_dense = offset.factor == 0, is_known = offset.is_static() && offset.factor >= 0 && step.is_static();
+    std::int64_t last = offset.factor;
+    for (int d = k.outer + k.inner - 1; d > 0; --d) {
+      is_dense = is_dense && along.along[d] == dense;
+      dense = dense * k.extent[d];
+      is_known = is_known && along.along[d].is_static() && k.extent[d].is_static() && along.along[d].factor >= 0;
+      last += (k.extent[d].factor - 1) * along.along[d].factor;
+    }
+    return along.along[0] == step && ((is_dense && dense == step) || (is_known && last < step.factor));
+  }
+  static constexpr bool is_multiple(const symbolic_size& n, const symbolic_size& of) {
+    return n == of || (of.is_static() && of.factor > 0 && n.factor > 0 && n.factor % of.factor == 0);
+  }
 
   /// Whether step t is a product over rows that the kernel of step s writes. It must read nothing else that steps s to t - 1 write.
   constexpr bool reads_rows(int s, int t, const symbolic_size& rows, const symbolic_size& columns, product_over_rows& found) const {
@@ -270,7 +329,7 @@ constexpr void for_each_group(const plan_view& p, const F& f) {
 /// Holds what the steps of groups read until the kernels of the groups have run. So no call writes a result, or another temporary, over it before.
 constexpr void hold_operands_of_groups(plan_builder& plan, const ir::graph_view& g) {
   for_each_group(plan.view(g), [&](int s, const row_group& e) {
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k + 1 < plan.steps[s].access_count; ++k) {
       int& held = plan.buffers[plan.accesses[plan.steps[s].first_access + k].buffer].held_until;
       held = held > e.kernel ? held : e.kernel;
     }

@@ -155,8 +155,8 @@ struct product_over_rows {
 /// The most products that read the rows of a kernel: one of a gradient, and one of a derivative of this gradient.
 inline constexpr int max_products_over_rows = 2;
 
-/// Steps that run together, a few rows at a time: a product or a gather computes rows, and a kernel reads them directly afterwards. The kernel of a product is
-/// the next step. Products over the rows of this kernel may follow. groups.hpp finds them; a backend may run the steps one after the other instead.
+/// Steps that run together, a few rows at a time: a product or a gather computes rows, and a kernel reads them directly afterwards. A product is a matmul, or an
+/// operation whose result may be cut into pieces (axes_of_piece): a convolution. The kernel of a product is the next step. Products over the rows of this kernel may follow. groups.hpp finds them; a backend may run the steps one after the other instead.
 struct row_group {
   enum class kind : std::uint8_t { alone, product, gather } what = kind::alone;
   int kernel = -1;             // the step that reads the rows
@@ -165,7 +165,8 @@ struct row_group {
   // Of a product:
   std::uint64_t writes = 0;                       // a bit for each access that writes
   bool reduces = false, reduces_columns = false;  // the kernel reduces over rows: the number of blocks is limited, or blocks need memory
-  bool counts_elements = false;                   // the leading dimension of the kernel counts elements and not rows
+  symbolic_size row{1};                           // the elements of a row
+  symbolic_size per_row{1};                       // the steps of the leading dimension of the kernel in one row
   bool is_read_later = true;                      // a later step reads the product, or it is a result
   bool is_passed_on = false;                      // the kernel writes a temporary over the product, so all rows of the product need memory
   int passed_to = -1;                             // the product over rows whose rows the kernel writes over the product

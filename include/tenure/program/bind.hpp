@@ -49,7 +49,8 @@ struct placement {
       if constexpr (Program::groups.any()) {  // nvcc does not read the braces of a for without these
         for (int s = 0; s < Program::step_count; ++s) {
           if (Program::groups.at[s].kernel < 0) continue;
-          const int rows = Program::tables.bindings[Program::tables.steps[s].first_binding + 2].buffer;
+          const bound_step& step = Program::tables.steps[s];
+          const int rows = Program::tables.bindings[step.first_binding + step.binding_count - 1].buffer;
           has_place[rows] = Program::tables.buffers[rows].is_passed_on || !waits(s);  // another temporary needs memory that is passed on
         }
       }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tenure/passes/algebra.hpp>
+#include <tenure/passes/axis_order.hpp>
 #include <tenure/passes/components.hpp>
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/groups.hpp>
@@ -169,13 +170,21 @@ struct program {
       return passes::dead_code(wide.view());
     }
   };
-  struct scalarization {
+  struct ordering {
     static constexpr ir::graph_sizes guess() {
       ir::graph_sizes s = simple.sizes;
+      s.nodes += 64, s.shapes += 32;
+      return s;
+    }
+    static constexpr ir::builder run() { return passes::order_axes(simple.view()); }
+  };
+  struct scalarization {
+    static constexpr ir::graph_sizes guess() {
+      ir::graph_sizes s = ordered.sizes;
       s.nodes += 1024, s.shapes += 64;
       return s;
     }
-    static constexpr ir::builder run() { return passes::scalarize(simple.view()); }
+    static constexpr ir::builder run() { return passes::scalarize(ordered.view()); }
   };
   struct splitting {
     static constexpr ir::graph_sizes guess() {
@@ -253,10 +262,12 @@ struct program {
   static constexpr bool hoists = !traced.view().is_body && passes::has_smaller_loops(turned.view());
   using hoisting_stage = loop_stage_if<hoists, hoisting, turned_stage>;
   static constexpr auto& with_hoisting = hoisting_stage::value;
-  /// Rewrites: algebra, scalarize, components, join.
+  /// Rewrites: algebra, the order of axes, scalarize, components, join.
   using simple_stage = program_detail::frozen_stage<ir::graph, simplification>;
   static constexpr auto& simple = simple_stage::value;
-  using scalar_stage = stage_if<passes::may_scalarize(simple.view()), scalarization, simple_stage>;
+  using ordered_stage = stage_if<passes::may_order_axes(simple.view()), ordering, simple_stage>;
+  static constexpr auto& ordered = ordered_stage::value;
+  using scalar_stage = stage_if<passes::may_scalarize(ordered.view()), scalarization, ordered_stage>;
   static constexpr auto& scalar = scalar_stage::value;
   using split_stage = stage_if<passes::may_have_components(scalar.view()), splitting, scalar_stage>;
   static constexpr auto& split = split_stage::value;

@@ -86,7 +86,7 @@ struct row_consumer {
 struct row_producer {
   block_rows rows;
   /// Writes the rows first ... first + count - 1 to `to`, contiguously.
-  void (*compute)(const void* context, std::int64_t first, std::int64_t count, void* to) = nullptr;
+  void (*compute)(const void* context, std::int64_t first, std::int64_t count, void* to, int worker) = nullptr;
   const void* context = nullptr;
   std::int64_t rows_of_block = 0, per_row = 1;  // per_row: the steps of the leading dimension in one row
   std::int64_t rows_at_once = 0;  // a block repeats: compute so many rows, then run the kernel on them
@@ -103,7 +103,7 @@ struct row_producer {
   /// Computes `count` rows from row `first` on, and moves the pointers of the accesses that read them.
   [[gnu::noinline]] void produce(void** pointer, std::int64_t first, std::int64_t count, int worker) const {
     char* const to = rows.at(first, rows_at_once, worker);
-    compute(context, first, count, to);
+    compute(context, first, count, to, worker);
     rows.move(pointer, first, to);
   }
 };

@@ -60,13 +60,8 @@ class convolution_tasks {
   }
 
   void run_task(void* const* pointer, index number, void* memory) const {
-    const index sample = number / tasks_of_sample();
+    part p = part_of(pointer, number / tasks_of_sample(), memory);
     number %= tasks_of_sample();
-    index at[2] = {}, rest = sample;
-    for (int a = first_ - 1; a >= 0; rest /= o_.out.extent[a--])
-      for (int k = 0; k < 2; ++k) at[k] += rest % o_.out.extent[a] * o_.in[k].stride[a];
-    part p{static_cast<const T*>(pointer[0]) + at[0], static_cast<const T*>(pointer[1]) + at[1],
-           static_cast<T*>(pointer[2]) + sample * n_ * i_ * j_ * results_, static_cast<T*>(memory)};
     const index block = copies_ || is_few_ ? number : number / panels_;
     p.group = block * groups_of_task_;
     p.groups = groups_ - p.group < groups_of_task_ ? groups_ - p.group : groups_of_task_;
@@ -74,6 +69,21 @@ class convolution_tasks {
     if (!copies_) return run_panel(p, columns_of(number % panels_));
     copy_images(p);
     for (index panel = 0; panel < panels_; ++panel) run_panel(p, columns_of(panel));
+  }
+
+  /// A piece is some rows of images. Images are copied as a whole.
+  constexpr bool can_be_cut(index elements) const { return !is_few_ && !rows_are_images_ && (!copies_ || elements % (i_ * j_ * results_) == 0); }
+  void run_piece(void* const* pointer, index first, index count, void* memory) const {
+    const index of_group = j_ * results_, end = (first + count) / of_group;
+    for (index at = first / of_group, some; at < end; at += some) {
+      part p = part_of(pointer, at / groups_, memory);
+      p.group = at % groups_;
+      some = groups_ - p.group < end - at ? groups_ - p.group : end - at;
+      if (some > groups_of_task_) some = groups_of_task_;
+      p.groups = some;
+      if (copies_) copy_images(p);
+      for (index panel = 0; panel < panels_; ++panel) run_panel(p, columns_of(panel));
+    }
   }
 
  private:
@@ -85,6 +95,13 @@ class convolution_tasks {
     T *to, *memory;
     index group = 0, groups = 0;
   };
+
+  part part_of(void* const* pointer, index sample, void* memory) const {
+    index at[2] = {}, rest = sample;
+    for (int a = first_ - 1; a >= 0; rest /= o_.out.extent[a--])
+      for (int k = 0; k < 2; ++k) at[k] += rest % o_.out.extent[a] * o_.in[k].stride[a];
+    return {static_cast<const T*>(pointer[0]) + at[0], static_cast<const T*>(pointer[1]) + at[1], static_cast<T*>(pointer[2]) + sample * n_ * i_ * j_ * results_, static_cast<T*>(memory)};
+  }
 
   constexpr index packets_wide() const { return ceil_div(results_, shape::lanes); }
   constexpr index tasks_of_sample() const { return ceil_div(groups_, groups_of_task_) * (copies_ || is_few_ ? 1 : panels_); }

@@ -145,6 +145,8 @@ inline constexpr std::int64_t rows_of_convolution = 1024;
 inline constexpr std::int64_t rows_of_depthwise = 8, depthwise_bytes = 24576, columns_of_depthwise = 1024;
 /// Of images with few channels (planes.hpp): the bytes of the rows of all channels that are copied at a time.
 inline constexpr std::int64_t planes_bytes = 65536;
+/// The results of a task of the gradient of their taps: images are copied again for each task.
+inline constexpr std::int64_t results_of_taps = 32;
 
 // ---- programs, loops and samples in registers: execute.hpp, control_flow.hpp ----
 

@@ -47,21 +47,30 @@ class depthwise_tasks {
   constexpr index workspace() const { return terms_bytes() * 2 + rows_.bytes(1) + factor_bytes(); }
 
   void run_task(void* const* pointer, index number, void* memory) const {
-    const index sample = number / tasks_of_sample_;
+    part p = part_of(pointer, number / tasks_of_sample_, memory);
     number %= tasks_of_sample_;
-    index at[2] = {}, rest = sample;
-    for (int a = first_ - 1; a >= 0; rest /= o_.out.extent[a--])
-      for (int k = 0; k < 2; ++k) at[k] += rest % o_.out.extent[a] * o_.in[k].stride[a];
-    part p{static_cast<const T*>(pointer[0]) + at[0], static_cast<const T*>(pointer[1]) + at[1],
-           static_cast<T*>(pointer[2]) + sample * elements_along(o_.out, first_, o_.out.rank), static_cast<tap_term*>(memory)};
-    p.copied = reinterpret_cast<T*>(static_cast<char*>(memory) + 2 * terms_bytes());
     if (lanes_are_channels_) {
       if constexpr (is_of_taps) return run_taps_of_channels(p, number * channels_of_task);
-      else return run_rows_of_channels(p, number * costs::rows_of_depthwise);
+      else return run_rows_of_channels(p, number * costs::rows_of_depthwise, smaller((number + 1) * costs::rows_of_depthwise, axis_[0].positions));
     }
     p.x += number * stride_[0][2], p.other += number * stride_[1][2], p.to += number;
     if constexpr (is_of_taps) run_taps_of_positions(p);
     else run_positions(p);
+  }
+
+  /// A piece is some rows with their channels, or some planes.
+  constexpr bool can_be_cut(index elements) const { return lanes_are_channels_ || (channels_ == 1 && elements % (axis_[0].positions * axis_[1].positions) == 0); }
+  void run_piece(void* const* pointer, index first, index count, void* memory) const
+    requires(Record::of != 1)
+  {
+    const index row = axis_[1].positions * channels_, rows = axis_[0].positions, end = (first + count) / row;
+    for (index at = first / row, some; at < end; at += some) {
+      const part p = part_of(pointer, at / rows, memory);
+      const index begin = at % rows;
+      some = smaller(rows - begin, end - at);
+      if (lanes_are_channels_) run_rows_of_channels(p, begin, begin + some);
+      else run_positions(p);
+    }
   }
 
  private:
@@ -75,6 +84,14 @@ class depthwise_tasks {
     tap_term* terms;
     T* copied = nullptr;
   };
+
+  part part_of(void* const* pointer, index sample, void* memory) const {
+    index at[2] = {}, rest = sample;
+    for (int a = first_ - 1; a >= 0; rest /= o_.out.extent[a--])
+      for (int k = 0; k < 2; ++k) at[k] += rest % o_.out.extent[a] * o_.in[k].stride[a];
+    return {static_cast<const T*>(pointer[0]) + at[0], static_cast<const T*>(pointer[1]) + at[1], static_cast<T*>(pointer[2]) + sample * elements_along(o_.out, first_, o_.out.rank),
+            static_cast<tap_term*>(memory), reinterpret_cast<T*>(static_cast<char*>(memory) + 2 * terms_bytes())};
+  }
 
   static constexpr index whole_lines(index bytes) { return ceil_div(bytes, 64) * 64; }
   constexpr index all_taps() const { return axis_[0].taps * axis_[1].taps; }
@@ -112,9 +129,9 @@ class depthwise_tasks {
     return found;
   }
 
-  void run_rows_of_channels(const part& p, index first) const {
+  void run_rows_of_channels(const part& p, index first, index last) const {
     const index x_step = axis_[1].step * stride_[0][1], y_step = axis_[1].classes * channels_;
-    for (index row = first; row < smaller(first + costs::rows_of_depthwise, axis_[0].positions); ++row)
+    for (index row = first; row < last; ++row)
       for (index r = 0; r < smaller(axis_[1].classes, axis_[1].positions); ++r) {
         const index all = axis_[1].count(r), row_class = row % axis_[0].classes, t = row / axis_[0].classes;
         T* const y = p.to + (row * axis_[1].positions + r) * channels_;

@@ -16,14 +16,29 @@ using program_detail::call_memory;
 
 namespace detail {
 
+/// Whether step s is a product whose rows are computed directly before the kernel that reads them.
 template <class Program>
-inline constexpr bool has_epilogues = []() -> bool {
+constexpr bool has_epilogue(int s) {
 #if TENURE_BLAS  // a BLAS computes whole products
-  return false;
-#else
-  return Program::groups.products > 0;
+  if (Program::tables.steps[s].op == ir::opcode::matmul) return false;
 #endif
+  return Program::groups.at[s].is_of_product();
+}
+template <class Program>
+inline constexpr bool has_epilogues = [] {
+  bool any = false;
+  if constexpr (Program::groups.products > 0)
+    for (int s = 0; s < Program::step_count; ++s) any = any || has_epilogue<Program>(s);
+  return any;
 }();
+
+/// Calls f(the tasks of step s), if they can compute pieces of its result.
+template <class Program, class F>
+constexpr void with_pieces(int s, const opaque_operation& operation, const F& f) {
+  program_detail::visit_opaque<Program>(Program::tables.steps[s], [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
+    if constexpr (computes_pieces<Op, T>) f(typename step<Op, T>::tasks(operation), element_tag<T>{});
+  });
+}
 
 /// Whether a gather of a group waits for its reader in a call, which saves time.
 constexpr bool waits(const opaque_operation& gather, std::int64_t element_size) {
@@ -37,19 +52,35 @@ template <class Program>
 constexpr passes::row_cut cut_of_group(int s, const opaque_operation& product, const std::int64_t* symbols) {
   const passes::row_group& group = Program::groups.at[s];
   const int instructions = Program::tables.kernels[Program::tables.steps[group.kernel].kernel].instruction_count;
-  return passes::cut_of_rows(group, product.in[0].extent[0], product.in[1].extent[1], product.in[0].extent[1], size_of(Program::tables.steps[s].type), instructions, symbols);
+  const std::int64_t row = passes::value_of(group.row, symbols), size = size_of(Program::tables.steps[s].type);
+  if (Program::tables.steps[s].op == ir::opcode::matmul) return passes::cut_of_rows(group, product.in[0].extent[0], row, product.in[0].extent[1], size, instructions, symbols);
+  constexpr auto axes_of_piece = [](ir::opcode op) { return ops::structural_record_of(op).axes_of_piece; };
+  const std::int64_t image = elements_along(product.out, product.out.rank - axes_of_piece(Program::tables.steps[s].op) - 1, product.out.rank);
+  const passes::row_cut cut = passes::cut_of_pieces(group, elements_of(product.out), image, row, size, instructions);
+  bool can_be_cut = false;
+  with_pieces<Program>(s, product, [&](const auto& tasks, auto) { can_be_cut = tasks.can_be_cut(cut.rows_of_block * row); });
+  return can_be_cut ? cut : passes::row_cut{};
 }
 
 /// The bytes of the rows of a group that a worker computes at a time, if all rows are never in memory. Otherwise 0. A body has no such group, because its
 /// workspace is a part of the scratch memory of its loop.
 template <class Program>
-constexpr std::int64_t bytes_at_once(int s, const opaque_operation& product, const passes::row_cut& cut) {
-  return cut.rows_of_block > 0 && Program::groups.at[s].needs_only_blocks(Program::value.is_body) ? cut.rows_at_once * product.in[1].extent[1] * size_of(Program::tables.steps[s].type) : 0;
+constexpr std::int64_t bytes_of_rows(int s, const passes::row_cut& cut, const std::int64_t* symbols) {
+  const passes::row_group& group = Program::groups.at[s];
+  return cut.rows_of_block > 0 && group.needs_only_blocks(Program::value.is_body) ? cut.rows_at_once * passes::value_of(group.row, symbols) * size_of(Program::tables.steps[s].type) : 0;
+}
+/// The bytes of the tasks of a worker that compute these rows.
+template <class Program>
+constexpr std::int64_t bytes_of_tasks(int s, const opaque_operation& product, const passes::row_cut& cut) {
+  std::int64_t bytes = 0;
+  if (cut.rows_of_block > 0) with_pieces<Program>(s, product, [&](const auto& tasks, auto) { bytes = tasks.workspace(); });
+  return bytes;
 }
 template <class Program>
 constexpr std::int64_t bytes_at_once(int s, const opaque_operation& n, const std::int64_t* symbols) {
   const passes::row_group& e = Program::groups.at[s];
-  if (has_epilogues<Program> && e.is_of_product() && e.needs_only_blocks(Program::value.is_body)) return bytes_at_once<Program>(s, n, cut_of_group<Program>(s, n, symbols));
+  if constexpr (has_epilogues<Program>)
+    if (has_epilogue<Program>(s) && e.needs_only_blocks(Program::value.is_body)) return bytes_of_rows<Program>(s, cut_of_group<Program>(s, n, symbols), symbols);
   const std::int64_t size = size_of(Program::tables.steps[s].type);
   if (!e.is_of_gather() || !waits(n, size)) return 0;
   const std::int64_t row = elements_along(n.in[0], 1, n.in[0].rank) * size;
@@ -97,21 +128,45 @@ struct consumers_of_call {
   bool moves_rows(int i) const { return i >= 0 && i < count && is_active[i] && !consumer[i].rows.in_place; }
 };
 
-/// Runs the product s with sums of type T and factors of types A and B, the kernel after it, and the products that read its rows. Returns the number of steps that it ran.
+/// Computes rows of a product.
+struct rows_of_product {
+  void (*compute)(const void* context, std::int64_t first, std::int64_t count, void* to, int worker);
+  const void* context;
+};
+
+/// The tasks of a step, which compute a piece of its result for each worker: the context of a row_producer.
+template <class Tasks, class T>
+struct pieces {
+  const Tasks& tasks;
+  void* const* pointer;
+  std::int64_t row;  // the elements of a row
+  char* memory;
+  std::int64_t memory_of_worker;
+
+  static void compute(const void* context, std::int64_t first, std::int64_t count, void* to, int worker) {
+    const pieces& p = *static_cast<const pieces*>(context);
+    // As if the whole result were there. The address is computed as an integer, because it may be outside the memory.
+    void* const all = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(to) - static_cast<std::uintptr_t>(first * p.row) * sizeof(T));
+    void* const pointer[] = {p.pointer[0], p.pointer[1], all};
+    p.tasks.run_piece(pointer, first * p.row, count * p.row, p.memory + worker * p.memory_of_worker);
+  }
+};
+
+/// Runs the product s with sums of type T, the kernel after it, and the products that read its rows. Returns the number of steps that it ran.
 /// bind(step, pointers) sets the pointers of a step, and returns its operation. The scratch memory of the product, if it has some, is for the rows that each
 /// worker computes at a time; otherwise there is memory for all rows.
-template <class T, class A, class B, class Program, class Bind>
-int run_epilogue(int s, const call_memory& m, const step_call& product, const passes::row_cut& cut, void (*kernel)(const kernel_arguments&), kernel_arguments next, const Bind& bind) {
+template <class T, class Program, class Bind>
+int run_epilogue(int s, const call_memory& m, const step_call& product, const rows_of_product& rows_of, const passes::row_cut& cut, void (*kernel)(const kernel_arguments&), kernel_arguments next,
+                 const Bind& bind) {
   constexpr auto& tables = Program::tables;
   const program_detail::bound_step& after = tables.steps[s + 1];
   const passes::kernel& shape = tables.kernels[after.kernel];
   const passes::row_group& e = Program::groups.at[s];
   const opaque_operation& operation = product.operation;
-  const opaque_operation::operand &a = operation.in[0], &b = operation.in[1];
-  const std::int64_t rows = a.extent[0], n = b.extent[1], k = a.extent[1];
+  const std::int64_t n = passes::value_of(e.row, m.symbols), rows = n == 0 ? 0 : elements_of(operation.out) / n;
 
   // The memory of the product, and of all accesses of the kernel to other buffers.
-  byte_range memory[64 + 3] = {{product.pointer[0], a, sizeof(A)}, {product.pointer[1], b, sizeof(B)}, {}};
+  byte_range memory[64 + 3] = {{product.pointer[0], operation.in[0], size_of(operation.in[0].type)}, {product.pointer[1], operation.in[1], size_of(operation.in[1].type)}, {}};
   if (product.scratch == nullptr) memory[2] = {product.pointer[2], operation.out, sizeof(T)};
   int count = 3, access[64 + 3] = {-1, -1, -1};
   for (int i = 0; i < after.binding_count; ++i) {
@@ -138,16 +193,15 @@ int run_epilogue(int s, const call_memory& m, const step_call& product, const pa
   const bool passes_rows = consumers.moves_rows(e.passed_to);
   if (passes_rows) overwrites = false;
 
-  const detail::product<T, A, B> all{rows, n, k, {static_cast<const A*>(product.pointer[0]), a.stride[0], a.stride[1]}, {static_cast<const B*>(product.pointer[1]), b.stride[0], b.stride[1]}, nullptr, {1, 1}};
   row_producer source{.rows = {.row_bytes = n * static_cast<std::int64_t>(sizeof(T)),
                              .memory = static_cast<char*>(overwrites ? next.pointer[e.overwritten_by] : product.scratch != nullptr ? product.scratch : product.pointer[2]),
                              .matrix = product.pointer[2],
                              .in_place = overwrites || e.is_read_later || (e.is_passed_on && !passes_rows) || workers * cut.rows_at_once > rows,
                              .accesses = e.accesses},
-                    .compute = &detail::product<T, A, B>::run_rows,
-                    .context = &all,
+                    .compute = rows_of.compute,
+                    .context = rows_of.context,
                     .rows_of_block = cut.rows_of_block,
-                    .per_row = e.counts_elements ? n : 1,
+                    .per_row = passes::value_of(e.per_row, m.symbols),
                     .rows_at_once = cut.rows_at_once,
                     .is_product = true,
                     .consumers = consumers.list()};
@@ -159,14 +213,28 @@ int run_epilogue(int s, const call_memory& m, const step_call& product, const pa
   return 2 + consumers.count;
 }
 
+/// `rows_at_once` is the memory of the rows that the workers compute at a time, and behind them of their tasks.
 template <class Program, class Bind>
-int run_with_epilogue(int s, const call_memory& m, const step_call& product, const passes::row_cut& cut, void (*kernel)(const kernel_arguments&), const kernel_arguments& next,
-                      const Bind& bind) {
+int run_with_epilogue(int s, const call_memory& m, void* const* pointer, const opaque_operation& operation, char* rows_at_once, const passes::row_cut& cut,
+                      void (*kernel)(const kernel_arguments&), const kernel_arguments& next, const Bind& bind) {
   int steps = 0;
+  const std::int64_t row_bytes = bytes_of_rows<Program>(s, cut, m.symbols);
+  const step_call product{pointer, operation, row_bytes > 0 ? rows_at_once : nullptr};
+  if (Program::tables.steps[s].op != ir::opcode::matmul) {
+    const std::int64_t workers = next.on == nullptr ? 1 : next.on->workers();
+    with_pieces<Program>(s, operation, [&]<class Tasks, class T>(const Tasks& tasks, element_tag<T>) {
+      const pieces<Tasks, T> all{tasks, pointer, passes::value_of(Program::groups.at[s].row, m.symbols), rows_at_once + ceil_div(workers * row_bytes, 64) * 64, tasks.workspace()};
+      steps = run_epilogue<T, Program>(s, m, product, {&pieces<Tasks, T>::compute, &all}, cut, kernel, next, bind);
+    });
+    return steps;
+  }
   visit_lane(Program::tables.steps[s].type, [&]<class T>(element_tag<T>) {
     if constexpr (program_detail::has_step<Program>(ir::opcode::matmul, dtype_v<T>)) {
-      visit_factors<Program, T>(product.operation, [&]<class A, class B>(element_tag<A>, element_tag<B>) {
-        steps = run_epilogue<T, A, B, Program>(s, m, product, cut, kernel, next, bind);
+      visit_factors<Program, T>(operation, [&]<class A, class B>(element_tag<A>, element_tag<B>) {
+        const operand_view &a = operation.in[0], &b = operation.in[1];
+        const detail::product<T, A, B> all{a.extent[0], b.extent[1], a.extent[1], {static_cast<const A*>(pointer[0]), a.stride[0], a.stride[1]},
+                                           {static_cast<const B*>(pointer[1]), b.stride[0], b.stride[1]}, nullptr, {1, 1}};
+        steps = run_epilogue<T, Program>(s, m, product, {&detail::product<T, A, B>::run_rows, &all}, cut, kernel, next, bind);
       });
     }
   });

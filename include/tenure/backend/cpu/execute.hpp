@@ -76,15 +76,14 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
     (watch.enter(i), ...);
     point(i, pointer);
     if constexpr (has_epilogues<Program>)
-      if (Program::groups.at[i].is_of_product()) {
+      if (has_epilogue<Program>(i)) {
         const opaque_operation& product = plan.steps().operation(i).operation;
         if (const passes::row_cut cut = cut_of_group<Program>(i, product, m.symbols); cut.rows_of_block > 0) {
           void* next_pointer[program_detail::max_count<Program>(&bound_step::binding_count)];
           const bound_step& next = tables.steps[i + 1];
           point(i + 1, next_pointer);
           const kernel_arguments of_next{next_pointer, plan.steps().numbers_of(next), scratch, m.on};
-          void* const rows = bytes_at_once<Program>(i, product, cut) > 0 ? plan.rows_at_once(m.workspace, workers) : nullptr;
-          i += run_with_epilogue<Program>(i, m, {pointer, product, rows}, cut, kernels::at[next.kernel], of_next, bind) - 1;
+          i += run_with_epilogue<Program>(i, m, pointer, product, plan.rows_at_once(m.workspace, workers), cut, kernels::at[next.kernel], of_next, bind) - 1;
           continue;
         }
       }

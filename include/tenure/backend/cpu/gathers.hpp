@@ -20,7 +20,7 @@ struct gathered_rows {
   std::int64_t step, length;  // of the rows of the table
 
   template <class T>
-  static void gather(const void* context, std::int64_t first, std::int64_t count, void* to) {
+  static void gather(const void* context, std::int64_t first, std::int64_t count, void* to, int) {
     const gathered_rows& g = *static_cast<const gathered_rows*>(context);
     visit_indices(g.index_type, g.indices, [&](const auto* places) {
       gather_rows(static_cast<const T*>(g.table), g.step, places + first, count, g.length, static_cast<T*>(to));

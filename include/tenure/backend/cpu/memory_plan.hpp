@@ -167,11 +167,11 @@ struct memory_plan : run_time_steps<Program>, program_detail::placement<Program>
     if constexpr (Program::groups.gathers > 0)
       if (Program::groups.at[i].is_of_gather()) want(of_groups, all_gathered += detail::bytes_at_once<Program>(i, operation, symbols));
     if constexpr (detail::has_epilogues<Program>)
-      if (const passes::row_group& group = Program::groups.at[i]; group.is_of_product()) {
+      if (const passes::row_group& group = Program::groups.at[i]; detail::has_epilogue<Program>(i)) {
         const passes::row_cut cut = detail::cut_of_group<Program>(i, operation, symbols);
         if constexpr (!Program::is_static) this->has_epilogue = this->has_epilogue || cut.rows_of_block > 0;
-        want(of_groups, detail::bytes_at_once<Program>(i, operation, cut));
-        find_kernel_scratch(Program::tables.steps[group.kernel].kernel, symbols, cut.rows_of_block);
+        want(of_groups, detail::ceil_div(detail::bytes_of_rows<Program>(i, cut, symbols), 64) * 64 + detail::bytes_of_tasks<Program>(i, operation, cut));
+        find_kernel_scratch(Program::tables.steps[group.kernel].kernel, symbols, cut.rows_of_block * passes::value_of(group.per_row, symbols));
       }
   }
 
@@ -190,8 +190,8 @@ struct memory_plan : run_time_steps<Program>, program_detail::placement<Program>
     });
   }
 
-  /// If the kernel is the epilogue of a product, `rows_of_block` is the rows of a block of this product. Otherwise it is 0.
-  constexpr void find_kernel_scratch(int kernel, const std::int64_t* symbols, std::int64_t rows_of_block = 0) {
+  /// If the kernel is the epilogue of a product, a block has so many steps of its leading dimension. Otherwise it is 0.
+  constexpr void find_kernel_scratch(int kernel, const std::int64_t* symbols, std::int64_t steps_of_block = 0) {
     const passes::kernel& k = Program::tables.kernels[kernel];
     const kept_by_blocks<Program> keeps(k);
     if (!keeps.any()) return;
@@ -200,9 +200,9 @@ struct memory_plan : run_time_steps<Program>, program_detail::placement<Program>
       extent[d] = passes::value_of(k.extent[d], symbols);
       (d < k.outer ? rows : columns) *= extent[d];
     }
-    const std::int64_t blocks = rows_of_block > 0 ? (rows + rows_of_block - 1) / rows_of_block
+    const std::int64_t blocks = steps_of_block > 0 ? (k.outer > 0 ? (extent[0] + steps_of_block - 1) / steps_of_block : 1)
                                                   : cut_of_kernel(extent, k.outer, k.inner, k.outer < 2 ? k.outer : 2, k.instruction_count, keeps.sums > 0).count();
-    const bool in_parts = rows_of_block == 0 && k.outer == 1 && is_floating(k.lane) && has_parts(extent[0]);
+    const bool in_parts = steps_of_block == 0 && k.outer == 1 && is_floating(k.lane) && has_parts(extent[0]);
     const kernel_memory memory(blocks, columns, keeps.sums, keeps.rows, in_parts, size_of(k.lane));
     want(scratch, memory.alone);
     want(on_threads, memory.on_threads);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The steps that are not fused loops. Operands can have any strides. Products are in products.hpp, steps with computed indices in indexing.hpp, and
-// operations on samples in samples.hpp, attention.hpp, convolution.hpp, depthwise.hpp and planes.hpp.
+// operations on samples in samples.hpp, attention.hpp, convolution.hpp, depthwise.hpp, planes.hpp and planes_of_taps.hpp.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <tenure/backend/cpu/depthwise.hpp>
 #include <tenure/backend/cpu/indexing.hpp>
 #include <tenure/backend/cpu/planes.hpp>
+#include <tenure/backend/cpu/planes_of_taps.hpp>
 #include <tenure/backend/cpu/products.hpp>
 #include <tenure/backend/cpu/samples.hpp>
 #include <tenure/math/ordering.hpp>

@@ -86,6 +86,13 @@ class planes_tasks {
   constexpr index work() const { return samples_ * n_ * results_ * axis_[0].positions * axis_[1].positions * all_taps() / costs::multiplications_of_work; }
   constexpr index workspace() const { return terms_bytes() + rows_.bytes(channels_); }
 
+  /// A piece is some images.
+  constexpr bool can_be_cut(index elements) const { return elements % of_image() == 0; }
+  void run_piece(void* const* pointer, index first, index count, void* memory) const {
+    const index end = (first + count) / of_image() * blocks_of_image_;
+    for (index t = first / of_image() * blocks_of_image_; t < end; ++t) run_task(pointer, t, memory);
+  }
+
   void run_task(void* const* pointer, index number, void* memory) const {
     const index block = number % blocks_of_image_, image = number / blocks_of_image_;
     index at[2] = {}, rest = image / n_;
@@ -124,6 +131,7 @@ class planes_tasks {
   using shape = tile_shape<T>;
   static constexpr index lanes = max_lanes<T>;
 
+  constexpr index of_image() const { return results_ * axis_[0].positions * axis_[1].positions; }
   constexpr index all_taps() const { return channels_ * axis_[0].taps * axis_[1].taps; }
   constexpr index terms_bytes() const { return ceil_div(all_taps() * static_cast<index>(sizeof(tap_term)), 64) * 64; }
 

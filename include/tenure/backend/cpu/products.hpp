@@ -29,7 +29,7 @@ struct product {
     p.panel(rows, columns, p.c + rows.first * p.n + columns.first);
   }
   /// Computes some rows of the product and writes them to `to`.
-  static void run_rows(const void* context, std::int64_t first, std::int64_t count, void* to) {
+  static void run_rows(const void* context, std::int64_t first, std::int64_t count, void* to, int) {
     const product& p = *static_cast<const product*>(context);
     p.panel({first, count}, {0, p.n}, static_cast<T*>(to));
   }
@@ -73,7 +73,7 @@ void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref
     }
     if (steps_at_once > 0) {
       const product<T, A, B> all{m, n, k, a, b, c, {1, 1}, steps_at_once};
-      return product<T, A, B>::run_rows(&all, 0, m, c);
+      return product<T, A, B>::run_rows(&all, 0, m, c, 0);
     }
   }
   matmul<T, Kernels>(m, n, k, a, b, c, n, false, scratch, whole);

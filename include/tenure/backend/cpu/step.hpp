@@ -38,7 +38,8 @@ struct step_without_memory {
 
 /// A step that consists of tasks, such as the samples of a batch. A block of the work is some tasks, one after the other. Tasks are made of an operation,
 /// and say: tasks() and blocks(), their numbers; work(), in the unit of executor::gains_by; workspace(), the bytes that a worker needs, a multiple of 64;
-/// and run_task(pointers, number, memory).
+/// and run_task(pointers, number, memory). Tasks of an operation whose result may be cut (axes_of_piece of its record) also say can_be_cut(elements), whether
+/// pieces of so many elements, or a multiple, can be computed by themselves; and run_piece(pointers, first, count, memory), which computes the elements of a piece.
 template <class Tasks>
 struct step_of_tasks {
   using tasks = Tasks;
@@ -62,5 +63,9 @@ struct step_of_tasks {
     for (std::int64_t t = 0; t < count; ++t) all.run_task(c.pointer, t, memory);
   }
 };
+
+/// Whether a step can compute pieces of its result.
+template <ir::opcode Op, class T>
+concept computes_pieces = requires(const typename step<Op, T>::tasks& all, void* const* pointers) { all.run_piece(pointers, 0, 0, nullptr); };
 
 }  // namespace tenure::cpu_backend

@@ -23,7 +23,7 @@ template <class Program>
 constexpr bool may_wait(int s) {
   const passes::row_group& e = Program::groups.at[s];
   if (e.is_of_gather()) return true;
-  if (!e.is_of_product() || e.is_read_later) return false;
+  if (!e.is_of_product() || e.is_read_later || Program::plan.steps[s].op != ir::opcode::matmul) return false;
   const ir::graph_view g = Program::value.view();
   const ir::node& product = g[Program::plan.steps[s].node];
   const std::int64_t terms = g.shape_of(product.in[0])[1];

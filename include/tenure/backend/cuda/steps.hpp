@@ -339,6 +339,21 @@ struct step<ops::nodes::convolution_of_planes::code, T, Device> : step_without_m
   }
 };
 
+template <class T, class Device>
+struct step<ops::nodes::planes_of_taps::code, T, Device> : step_without_memory {
+  static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void*) {
+    const operand_view &x = n.in[0], &g = n.in[1], &y = n.out;
+    const int batch = y.rank - 4;
+    const auto o = ops::padded_options::unpacked(n.attr);
+    kernels::taps_of_planes<T> f{{}, x.extent[batch], x.extent[batch + 1], {y.extent[batch + 2], y.extent[batch + 3]}, {x.extent[batch + 2], x.extent[batch + 3]}, {g.extent[batch + 2], g.extent[batch + 3]},
+                                 {}, {}, {o.stride[0], o.stride[1]}, {o.dilation[0], o.dilation[1]}, {o.zeros[0], o.zeros[1]},
+                                 elements_along(y, batch, y.rank), static_cast<const T*>(p[0]), static_cast<const T*>(p[1]), static_cast<T*>(p[2])};
+    for (int a = 0; a < batch; ++a) f.batches.add(x.extent[a], x.stride[a], g.stride[a]);
+    for (int a = 0; a < 4; ++a) f.of_image[a] = x.stride[batch + a], f.of_result[a] = g.stride[batch + a];
+    if (const std::int64_t all = elements_of(y); all > 0) device.for_each(all, f);
+  }
+};
+
 /// Throws unless all indices lie in [0, extent). It waits for the device. `scratch` has room for an index fault.
 template <class Device>
 void check_indices(Device& device, const ir::bound& b, dtype type, const void* indices, const operand_view& v, std::int64_t extent, void* scratch) {

@@ -39,6 +39,12 @@ namespace nodes {
 struct convolution : sample_operation<convolution, 2, 1, convolution_options> {
   static constexpr const char* name = "convolution";
   static constexpr signature takes = "(n,h,w,c),(u,v,c,o)->(n,i,j,o)";
+  static constexpr int axes_of_piece = 2;
+  /// Channels; of a cotangent of taps, whose rows are longer than those of the result, also images, because these are the channels of the value.
+  static constexpr bool takes_neighbours(const ir::graph_view& g, ir::node_id id, int operand, int axis) {
+    const extents &taps = g.shape_of(g[id].in[1]), &to = g.shape_of(id);
+    return operand != 0 || axis == 0 || (axis == 3 && taps[taps.rank - 3] > to[to.rank - 2]);
+  }
 
   template <class V>
   static constexpr V pull(V y, int i, V g) { return i == 0 ? pulled_image(y, g) : pulled_taps(y, g); }
@@ -96,50 +102,52 @@ constexpr value with_sample_axes(value x, int a, int b, int c, int d) {
 
 constexpr value convolution_transposed(value g, value w, const convolution_options& o, std::int64_t h, std::int64_t width);
 
-/// The same with strides and without dilation: the elements s q + r of an axis come from the taps r, r + s, ... alone. So each pair of remainders is a transposed
-/// convolution without strides, and no cotangent is multiplied by a zero.
-constexpr value convolution_transposed_by_remainders(value g, value w, const convolution_options& o, std::int64_t h, std::int64_t width) {
-  const int first = g.shape().rank - 4;
-  const std::int64_t extent[] = {h, width}, rows = (h + o.stride[0] - 1) / o.stride[0], columns = (width + o.stride[1] - 1) / o.stride[1];
+/// With strides and without dilation the elements s q + r of an axis come from the taps r, r + s, ... alone. So each pair of remainders is a transposed
+/// convolution without strides, and no cotangent is multiplied by a zero. part(r, t) is that of these remainders, a pair that has taps, and `empty` the shape
+/// of another; their rows are axis `row`. The result has `extent` rows and columns.
+template <class Part>
+constexpr value image_by_remainders(const convolution_options& o, const value& w, int row_of_taps, int row, const std::int64_t* extent, const extents& empty, const Part& part) {
   const auto with_axis = [](value x, int axis) { return reshape_to(x, tenure::detail::with_axis(x.shape(), axis, 1)); };
-  const auto taps_of = [&](value x, int a, std::int64_t remainder) {
-    const std::int64_t taps = w.shape()[first + a];
-    return o.stride[a] == 1 ? x : sliced(x, first + a, remainder, (taps - remainder + o.stride[a] - 1) / o.stride[a], o.stride[a]);
-  };
   value all;
   for (std::int64_t r = 0; r < o.stride[0]; ++r) {
     value beside;
     for (std::int64_t t = 0; t < o.stride[1]; ++t) {
-      const bool has_taps = r < w.shape()[first] && t < w.shape()[first + 1];
-      value part;
-      if (has_taps) {
-        part = convolution_transposed(g, taps_of(taps_of(w, 0, r), 1, t), {}, rows, columns);
-      } else {
-        extents to = g.shape();
-        to[first + 1] = rows, to[first + 2] = columns, to[first + 3] = w.shape()[first + 2];
-        part = {*g.graph, g.graph->constant(g.type(), g.graph->intern(to), 0)};
-      }
-      part = with_axis(part, first + 3);
-      beside = beside.id == ir::none ? part : concatenated(beside, part, first + 3);
+      const bool has_taps = r < w.shape()[row_of_taps] && t < w.shape()[row_of_taps + 1];
+      const value one = with_axis(has_taps ? part(r, t) : value{*w.graph, w.graph->constant(w.type(), w.graph->intern(empty), 0)}, row + 2);
+      beside = beside.id == ir::none ? one : concatenated(beside, one, row + 2);
     }
-    beside = with_axis(beside, first + 2);
-    all = all.id == ir::none ? beside : concatenated(all, beside, first + 2);
+    beside = with_axis(beside, row + 1);
+    all = all.id == ir::none ? beside : concatenated(all, beside, row + 1);
   }
-  extents to = g.shape();
-  to[first + 1] = rows * o.stride[0], to[first + 2] = columns * o.stride[1], to[first + 3] = w.shape()[first + 2];
+  extents to = empty;
+  for (int a = 0; a < 2; ++a) to[row + a] *= o.stride[a];
   value y = reshape_to(all, to);
   for (int a = 0; a < 2; ++a)
-    if (y.shape()[first + 1 + a] != extent[a]) y = sliced(y, first + 1 + a, 0, extent[a], 1);
+    if (y.shape()[row + a] != extent[a]) y = sliced(y, row + a, 0, extent[a], 1);
   return y;
+}
+/// Taps r, r + s, ... of an axis.
+constexpr value taps_of_remainder(const value& w, int axis, std::int64_t r, std::int64_t stride) {
+  return stride == 1 ? w : sliced(w, axis, r, (w.shape()[axis] - r + stride - 1) / stride, stride);
+}
+constexpr bool goes_by_remainders(const convolution_options& o) {
+  constexpr std::int64_t most_remainders = 16;  // of strides of 4 and 4; with more the graph would grow
+  const std::int64_t remainders = o.stride[0] * o.stride[1];
+  return remainders > 1 && remainders <= most_remainders && o.dilation[0] == 1 && o.dilation[1] == 1;
 }
 
 /// The sum of g w over all taps, at the element of the image that the tap reads: the transposed convolution, to images with the extents h and w.
 constexpr value convolution_transposed(value g, value w, const convolution_options& o, std::int64_t h, std::int64_t width) {
-  constexpr std::int64_t most_remainders = 16;  // of strides of 4 and 4; with more the graph would grow
   const int first = g.shape().rank - 4;
-  const std::int64_t remainders = o.stride[0] * o.stride[1];
-  if (remainders > 1 && remainders <= most_remainders && o.dilation[0] == 1 && o.dilation[1] == 1) return convolution_transposed_by_remainders(g, w, o, h, width);
   const std::int64_t extent[] = {h, width};
+  if (goes_by_remainders(o)) {
+    extents part = g.shape();
+    for (int a = 0; a < 2; ++a) part[first + 1 + a] = (extent[a] + o.stride[a] - 1) / o.stride[a];
+    part[first + 3] = w.shape()[first + 2];
+    return image_by_remainders(o, w, first, first + 1, extent, part, [&](std::int64_t r, std::int64_t t) {
+      return convolution_transposed(g, taps_of_remainder(taps_of_remainder(w, first, r, o.stride[0]), first + 1, t, o.stride[1]), {}, part[first + 1], part[first + 2]);
+    });
+  }
   for (int a = 0; a < 2; ++a) {
     const std::int64_t taps = w.shape()[first + a], more = (taps - 1) * o.dilation[a];
     if (extent[a] + more != g.shape()[first + 1 + a]) g = padded(g, first + 1 + a, more, extent[a] + more, o.stride[a]);

@@ -82,6 +82,7 @@ struct depthwise_sum : sample_operation<Record, 2, 1, padded_options> {
 struct depthwise : depthwise_sum<depthwise> {
   static constexpr const char* name = "depthwise";
   static constexpr signature takes = "(h,w,c),(u,v,c)->(i,j,c)";
+  static constexpr int axes_of_piece = 2;
   static constexpr int of = 2, image = 0, channels = 2, taps = 3, result = 5;
   template <class V>
   static constexpr V pull(V y, int i, V g) { return i == 0 ? sum_of<depthwise_of_image>(y, 0, g, operand_of(y, 1)) : sum_of<depthwise_of_taps>(y, 1, operand_of(y, 0), g); }
@@ -90,6 +91,7 @@ struct depthwise : depthwise_sum<depthwise> {
 struct depthwise_of_image : depthwise_sum<depthwise_of_image> {
   static constexpr const char* name = "depthwise_of_image";
   static constexpr signature takes = "(i,j,c),(u,v,c)->(h,w,c)";
+  static constexpr int axes_of_piece = 2;
   static constexpr int of = 0, result = 0, channels = 2, taps = 3, image = 5;
   template <class V>
   static constexpr V pull(V y, int i, V g) { return i == 0 ? sum_of<depthwise>(y, 0, g, operand_of(y, 1)) : sum_of<depthwise_of_taps>(y, 1, g, operand_of(y, 0)); }

@@ -18,6 +18,7 @@ namespace nodes {
 struct matmul : structural<ir::opcode::matmul, 2, lowering::step> {
   static constexpr const char* name = "matmul";
   static constexpr bool computes = true;
+  static constexpr int axes_of_piece = 1;
   template <class V>
   static constexpr V pull(V y, int i, V g) {
     return i == 0 ? matrix_product(g, transposed(operand_of(y, 1))) : matrix_product(transposed(operand_of(y, 0)), g);

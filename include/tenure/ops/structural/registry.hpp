@@ -22,12 +22,13 @@ using structural_operations = decltype(detail::with_opaque(fixed_operations{}, o
 /// The data of a structural operation that passes read. Its derivatives are in the tables of ops/derivative.hpp.
 struct structural_record {
   const char* name;
-  int arity, results;
+  int arity, results, axes_of_piece;
   lowering lowers;
   attributes shows;
   bool computes;
   int changes;
   bool (*flows_to)(int operand);
+  bool (*takes_neighbours)(const ir::graph_view& g, ir::node_id id, int operand, int axis);
   std::int64_t (*flops)(const ir::graph_view& g, ir::node_id id);
   void (*verify)(rule_check& check);
 };
@@ -42,7 +43,7 @@ struct structural_records<structural_list<Op...>> {
   }();
   static_assert(are_in_order, "the records are not in the order of their opcodes, or one is missing");
   static constexpr structural_record value[sizeof...(Op)] = {
-      {Op::name, Op::arity, Op::results, Op::lowers, Op::shows, Op::computes, Op::changes, &Op::flows_to, &Op::flops, &Op::verify}...};
+      {Op::name, Op::arity, Op::results, Op::axes_of_piece, Op::lowers, Op::shows, Op::computes, Op::changes, &Op::flows_to, &Op::takes_neighbours, &Op::flops, &Op::verify}...};
 };
 
 constexpr const structural_record& structural_record_of(ir::opcode op) { return structural_records<structural_operations>::value[static_cast<int>(op)]; }

@@ -170,6 +170,11 @@ struct structural {
   static constexpr attributes shows = Shows;
   /// The number of results. An operation with several is as many nodes as results are used: see ops/opaque/operation.hpp.
   static constexpr int results = 1;
+  /// The last axes of the result that are always computed together. The axes before them may be cut: any consecutive indices of these axes are a piece of the
+  /// result, which has the bits of the whole. So a backend may compute a piece directly before the kernel that reads it (passes/groups.hpp). -1: none.
+  static constexpr int axes_of_piece = -1;
+  /// Whether a backend reads operand k as it is if neighbours in memory are along this axis, counted from the last one. Otherwise it copies the operand.
+  static constexpr bool takes_neighbours(const ir::graph_view&, ir::node_id, int, int) { return true; }
 
   /// Whether a gradient reaches operand i. It reaches no integers.
   static constexpr bool flows_to(int) { return true; }
