@@ -53,7 +53,7 @@ inline constexpr std::int64_t copied_in_registers = 512;
 /// The least extent of a matrix that is copied in transposed squares.
 inline constexpr std::int64_t transposed_extent = 8;
 /// The most bytes of a packet of samples. A packet of larger samples would leave the cache of level 2 (Zen 3: 512 KB) between two uses of an element.
-inline constexpr std::int64_t sample_packet_bytes = 192 << 10;
+inline constexpr std::int64_t sample_packet_bytes = 288 << 10;
 /// With TENURE_EIGEN_DECOMPOSITIONS: the least extents for which Eigen is faster, of a matrix alone and of one in a batch, whose small matrices stand in
 /// packets (AVX-512, g++ 12).
 inline constexpr std::int64_t eigen_eigh = 40, eigen_svd = 32, eigen_qr = 32, eigen_lu = 64, eigen_solve = 64, eigen_inverse = 40, eigen_cholesky = 320, eigen_triangular = 160;
