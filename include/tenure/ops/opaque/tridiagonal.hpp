@@ -14,16 +14,29 @@ namespace TENURE_NAMESPACE::ops {
 
 inline constexpr std::int64_t least_tridiagonal_rows = 5;
 /// The numbers of memory that tridiagonal_eigenvalues() needs.
-constexpr std::int64_t tridiagonal_scratch(std::int64_t n) { return n < least_tridiagonal_rows ? 0 : 2 * n; }
+constexpr std::int64_t tridiagonal_scratch(std::int64_t n) { return n < least_tridiagonal_rows ? 0 : 3 * n; }
+
+/// Reflects rows of q at v, from number `first` on. Several rows at a time: an addition of one need not wait for the one before.
+template <int Rows, class V>
+TENURE_KERNEL_INLINE void reflect_rows(std::int64_t n, std::int64_t first, V* q, const V* v, V factor) {
+  V sums[Rows];
+  for (int r = 0; r < Rows; ++r) sums[r] = V(typename V::number(0));
+  for (std::int64_t j = first; j < n; ++j)
+    for (int r = 0; r < Rows; ++r) sums[r] = math::product_plus(q[r * n + j], v[j], sums[r]);
+  for (int r = 0; r < Rows; ++r) sums[r] = sums[r] * factor;
+  for (std::int64_t j = first; j < n; ++j)
+    for (int r = 0; r < Rows; ++r) q[r * n + j] = math::minus_product(q[r * n + j], sums[r], v[j]);
+}
 
 /// Makes the lower triangle of a tridiagonal: diagonal d, e[i] beside d[i] and d[i + 1]. The rows of q, unless it is null, are the vectors of the new basis: q a q^T is the
-/// tridiagonal matrix. `more` has n numbers.
+/// tridiagonal matrix. `more` has 2 n numbers.
 template <class V>
 TENURE_KERNEL_INLINE void tridiagonalize(std::int64_t n, V* a, V* d, V* e, V* more, V* q) {
   const V zero = V(typename V::number(0)), one = V(typename V::number(1)), half = V(typename V::number(0.5));
   // Squares of smaller numbers may lose digits, and the reflection would not be orthogonal.
   constexpr auto eps = std::numeric_limits<typename V::number>::epsilon();
   const V least = V(eps * eps * eps * eps);
+  V* const u = more + n;
   for (std::int64_t k = 0; k + 2 < n; ++k) {
     V rest = zero;
     for (std::int64_t i = k + 2; i < n; ++i) rest = math::product_plus(a[i * n + k], a[i * n + k], rest);
@@ -33,26 +46,27 @@ TENURE_KERNEL_INLINE void tridiagonalize(std::int64_t n, V* a, V* d, V* e, V* mo
     const V factor = math::choose(reflects, (beside - first) / math::choose(reflects, beside, one), zero);
     const V scale = one / math::choose(reflects, first - beside, one);
     e[k] = beside;
-    // The reflection 1 - factor u u^T, with u in column k: its first number is 1, and row k + 1 keeps the factor.
-    a[(k + 1) * n + k] = one;
-    for (std::int64_t i = k + 2; i < n; ++i) a[i * n + k] = a[i * n + k] * scale;
+    // The reflection 1 - factor u u^T, with u in column k: its first number is 1, and row k + 1 keeps the factor. It is read from u: numbers of a column, with rows
+    // of samples a power of two apart, would compete for few sets of the cache.
+    u[k + 1] = a[(k + 1) * n + k] = one;
+    for (std::int64_t i = k + 2; i < n; ++i) u[i] = a[i * n + k] = a[i * n + k] * scale;
     for (std::int64_t i = k + 1; i < n; ++i) more[i] = zero;
     for (std::int64_t i = k + 1; i < n; ++i) {  // the symmetric matrix times u
-      const V of_i = a[i * n + k];
+      const V of_i = u[i];
       V sum = more[i];
       for (std::int64_t j = k + 1; j < i; ++j) {
-        sum = math::product_plus(a[i * n + j], a[j * n + k], sum);
+        sum = math::product_plus(a[i * n + j], u[j], sum);
         more[j] = math::product_plus(a[i * n + j], of_i, more[j]);
       }
       more[i] = math::product_plus(a[i * n + i], of_i, sum);
     }
     V along = zero;
-    for (std::int64_t i = k + 1; i < n; ++i) more[i] = more[i] * factor, along = math::product_plus(more[i], a[i * n + k], along);
+    for (std::int64_t i = k + 1; i < n; ++i) more[i] = more[i] * factor, along = math::product_plus(more[i], u[i], along);
     const V less = along * factor * half;
-    for (std::int64_t i = k + 1; i < n; ++i) more[i] = math::minus_product(more[i], less, a[i * n + k]);
+    for (std::int64_t i = k + 1; i < n; ++i) more[i] = math::minus_product(more[i], less, u[i]);
     for (std::int64_t i = k + 1; i < n; ++i) {
-      const V of_i = a[i * n + k], more_of_i = more[i];
-      for (std::int64_t j = k + 1; j <= i; ++j) a[i * n + j] = math::minus_product(math::minus_product(a[i * n + j], of_i, more[j]), more_of_i, a[j * n + k]);
+      const V of_i = u[i], more_of_i = more[i];
+      for (std::int64_t j = k + 1; j <= i; ++j) a[i * n + j] = math::minus_product(math::minus_product(a[i * n + j], of_i, more[j]), more_of_i, u[j]);
     }
     d[k] = a[k * n + k];
     a[k * n + k] = factor;
@@ -65,12 +79,9 @@ TENURE_KERNEL_INLINE void tridiagonalize(std::int64_t n, V* a, V* d, V* e, V* mo
   for (std::int64_t k = n - 3; k >= 0; --k) {
     const V factor = a[k * n + k];
     for (std::int64_t j = k + 1; j < n; ++j) more[j] = a[j * n + k];
-    for (std::int64_t i = k + 1; i < n; ++i) {
-      V sum = zero;
-      for (std::int64_t j = k + 1; j < n; ++j) sum = math::product_plus(q[i * n + j], more[j], sum);
-      sum = sum * factor;
-      for (std::int64_t j = k + 1; j < n; ++j) q[i * n + j] = math::minus_product(q[i * n + j], sum, more[j]);
-    }
+    std::int64_t i = k + 1;
+    for (; i + 4 <= n; i += 4) reflect_rows<4>(n, k + 1, q + i * n, more, factor);
+    for (; i < n; ++i) reflect_rows<1>(n, k + 1, q + i * n, more, factor);
   }
 }
 
@@ -127,16 +138,11 @@ TENURE_KERNEL_INLINE void diagonalize(std::int64_t n, V* d, V* e, V* q) {
     }
 }
 
-/// The eigenvalues w of the lower triangle of a, whose largest number is about 1, in any order. The columns of v, unless it is null, are the vectors.
+/// The eigenvalues w of the lower triangle of a, whose largest number is about 1, in any order. The rows of v, unless it is null, are the vectors.
 template <class V>
 TENURE_KERNEL_INLINE void tridiagonal_eigenvalues(std::int64_t n, V* a, V* w, V* v, V* scratch) {
   tridiagonalize(n, a, w, scratch, scratch + n, v);
   diagonalize(n, w, scratch, v);
-  for (std::int64_t i = 0; v != nullptr && i < n; ++i)
-    for (std::int64_t j = i + 1; j < n; ++j) {
-      const V above = v[i * n + j];
-      v[i * n + j] = v[j * n + i], v[j * n + i] = above;
-    }
 }
 
 }  // namespace tenure::ops
