@@ -52,7 +52,7 @@ inline constexpr int bytes_in_cycle = 4;
 inline constexpr std::int64_t copied_in_registers = 512;
 /// The least extent of a matrix that is copied in transposed squares.
 inline constexpr std::int64_t transposed_extent = 8;
-/// The most bytes of a packet of samples. A packet of larger samples would leave the cache of level 2 (Zen 3: 512 KB) between two uses of an element.
+/// The most bytes of a packet of samples: `lu` of 32 x 32 has 258 KB with AVX-512. A packet of larger samples would leave the cache of level 2 (Zen 3: 512 KB) between two uses of an element.
 inline constexpr std::int64_t sample_packet_bytes = 288 << 10;
 /// With TENURE_EIGEN_DECOMPOSITIONS: the least extents for which Eigen is faster, of a matrix alone and of one in a batch, whose small matrices stand in
 /// packets (AVX-512, g++ 12).
