@@ -199,3 +199,30 @@ TEMPLATE_TEST_CASE("rows of samples past the caches have the bits of their piece
   const auto of_piece = tn::vmap([](auto q) { return tn::concat<0>(std::get<0>(rows_of_sample(q)), q.at(tn::range<0, 1>())); })(p[tn::range(n - 1001, n)].clone());
   CHECK(is_piece(joined, of_piece, n - 1001));
 }
+
+// A packet of samples of 3 x 3, 2 x 2 and 8 x 8 is whole lines; of 5 x 5 and in the last packet of a batch it is not.
+TEMPLATE_TEST_CASE("samples past the caches have the bits of their pieces", "", double, float) {
+  const auto f = tn::compile([](auto a) { return tn::lu(a); });
+  for (const std::int64_t n : {2, 3, 5, 8}) {
+    const std::int64_t samples = tn::cpu_backend::costs::cached_samples_bytes / (4 * n * n * static_cast<std::int64_t>(sizeof(TestType))) + 77;
+    CAPTURE(n, samples);
+    const auto a = filled<TestType>(shape<dyn, dyn, dyn>{}, 1, samples, n, n);
+    const auto [p, l, u] = f(a);
+    const auto [pp, pl, pu] = tn::compile([](auto x) { return tn::lu(x); }, tn::thread_pool(3, 0))(a);
+    CHECK(same_bits(p, pp));
+    CHECK(same_bits(l, pl));
+    CHECK(same_bits(u, pu));
+    auto whole = filled<TestType>(shape<dyn, dyn, dyn>{}, 2, samples + 1, n, n);  // results that begin within a line
+    const auto first_sample = whole[tn::range(0, 1)].clone();
+    auto to_l = l.clone(), to_p = p.clone();
+    f.into(to_p, to_l, whole[tn::range(1, samples + 1)])(a);
+    CHECK(is_piece(whole, first_sample, 0));
+    CHECK(first_difference(whole.data() + n * n, u.data(), u.size()));
+    for (const std::int64_t first : {std::int64_t{0}, samples / 2 + 3, samples - 101}) {
+      const auto [q, v, w] = f(a[tn::range(first, first + 101)].clone());
+      CHECK(is_piece(p, q, first));
+      CHECK(is_piece(l, v, first));
+      CHECK(is_piece(u, w, first));
+    }
+  }
+}

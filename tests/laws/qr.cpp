@@ -78,7 +78,7 @@ static_assert(three_parts::takes.results() == 3 && three_parts::takes.letters() 
 TEMPLATE_TEST_CASE("Law: q r = a, q^T q = 1, and a sample has the same bits in a batch and alone", "", float, double) {
   using T = TestType;
   const double tolerance = sizeof(T) == 4 ? 3e-6 : 5e-15;
-  for (const auto& [samples, n, m] : {std::array{1, 1, 1}, {1, 3, 3}, {4, 5, 3}, {17, 3, 5}, {33, 4, 4}, {0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {2, 40, 7}, {2, 7, 40}, {16, 1, 6}, {16, 6, 1}}) {
+  for (const auto& [samples, n, m] : {std::array{1, 1, 1}, {1, 3, 3}, {4, 5, 3}, {17, 3, 5}, {33, 4, 4}, {0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {2, 40, 7}, {2, 7, 40}, {16, 1, 6}, {16, 6, 1}, {17, 9, 9}, {18, 13, 10}, {9, 10, 15}, {8, 32, 32}}) {
     CAPTURE(samples, n, m, sizeof(T));
     const batch<T> a = random<T>(samples, n, m, static_cast<unsigned>(n + 10 * m));
     const auto [q, r] = factors(a);

@@ -115,7 +115,7 @@ TEMPLATE_TEST_CASE("Law: a v = v diag(w) and v^T v = 1, and a sample has the sam
 TEMPLATE_TEST_CASE("Law: u diag(s) vt = a, u^T u = 1, vt vt^T = 1, a a^+ a = a, and a sample has the same bits in a batch and alone", "", float, double) {
   using T = TestType;
   const double tolerance = sizeof(T) == 4 ? 4e-6 : 1e-14;
-  for (const auto& [n, m] : {std::pair<std::int64_t, std::int64_t>{0, 0}, {3, 0}, {0, 2}, {1, 1}, {3, 3}, {5, 2}, {2, 5}, {6, 6}, {9, 4}, {4, 9}, {1, 4}})
+  for (const auto& [n, m] : {std::pair<std::int64_t, std::int64_t>{0, 0}, {3, 0}, {0, 2}, {1, 1}, {3, 3}, {5, 2}, {2, 5}, {6, 6}, {9, 4}, {4, 9}, {1, 4}, {15, 12}, {12, 15}, {32, 32}})
     for (const std::int64_t samples : {0, 1, 3, 17}) {
       CAPTURE(n, m, samples, sizeof(T));
       const std::int64_t k = std::min(n, m);
@@ -274,8 +274,40 @@ TEMPLATE_TEST_CASE("eigh: matrices that are tridiagonal, split, graded, or whose
   }
 }
 
+TEMPLATE_TEST_CASE("svd: matrices that are graded, of small rank, whose columns are almost parallel, or whose values are equal, beside each other in a batch", "", float, double) {
+  using T = TestType;
+  constexpr std::int64_t kinds = 10;
+  const double tolerance = sizeof(T) == 4 ? 2e-6 : 4e-15, unit = static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (const auto& [n, m] : {std::pair<std::int64_t, std::int64_t>{4, 4}, {5, 3}, {7, 12}, {20, 20}}) {
+    batch<T> a = random<T>(2 * kinds, n, m, static_cast<unsigned>(n));
+    for (std::int64_t s = 0; s < kinds; ++s)  // the others stay random
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < m; ++j) {
+          T& x = tn::as_span(a)[static_cast<std::size_t>((s * n + i) * m + j)];
+          const double was = static_cast<double>(x);
+          const double by_kind[kinds] = {was * std::pow(10.0, -static_cast<double>(j)), was * std::pow(10.0, -2.0 * static_cast<double>(i)), 1.0 + 1e3 * unit * was, 1.0 + 10 * unit * was, std::pow(10.0, static_cast<double>(i - j)),
+                                         i == j ? 1.0 : 0.0, (i + 1) % n == j ? static_cast<double>(1 + i / 2) : 0.0, static_cast<double>(i % 2), static_cast<double>(i * j), i < j ? 1e-8 * was : was};
+          x = static_cast<T>(by_kind[s]);
+        }
+    const auto [u, s, vt, p] = of_any(a);
+    const auto as = numbers(a), us = numbers(u), ss = numbers(s), vs = numbers(vt);
+    const std::int64_t k = std::min(n, m);
+    for (std::int64_t i = 0; i < 2 * kinds; ++i) {
+      CAPTURE(n, m, i, sizeof(T));
+      const view_of left{us.data() + i * n * k, n, k}, left_turned{us.data() + i * n * k, k, n, true}, right{vs.data() + i * k * m, k, m}, right_turned{vs.data() + i * k * m, m, k, true};
+      const double largest = ss[static_cast<std::size_t>(i * k)];
+      CHECK(distance(left, ss.data() + i * k, right, as.data() + i * n * m) < tolerance * largest * static_cast<double>(k));
+      CHECK(distance(left_turned, nullptr, left, nullptr) < tolerance * static_cast<double>(k));
+      CHECK(distance(right, nullptr, right_turned, nullptr) < tolerance * static_cast<double>(k));
+      CHECK(std::is_sorted(ss.begin() + i * k, ss.begin() + (i + 1) * k, std::greater<>()));
+      const auto [u_alone, s_alone, vt_alone, p_alone] = of_any(one_of(a, i));
+      CHECK((same_bits(u_alone.data(), u.data() + i * n * k, n * k) && same_bits(s_alone.data(), s.data() + i * k, k) && same_bits(vt_alone.data(), vt.data() + i * k * m, k * m)));
+    }
+  }
+}
+
 TEST_CASE("eigh, svd: extreme matrices") {
-  for (const std::int64_t n : {1, 2, 3, 5}) {
+  for (const std::int64_t n : {1, 2, 3, 5, 12}) {
     CAPTURE(n);
     const batch<double> a = symmetric<double>(9, n, 5);
     const auto [w, v, alone] = of_symmetric(a);

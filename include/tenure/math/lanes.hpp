@@ -46,6 +46,9 @@ struct lanes {
 /// c - a * b, rounded once where the machine has the instruction.
 template <class P>
 TENURE_KERNEL_INLINE lanes<P> minus_product(lanes<P> c, lanes<P> a, lanes<P> b) { return fnma(a.value, b.value, c.value); }
+/// a * b + c, rounded once.
+template <class P>
+TENURE_KERNEL_INLINE lanes<P> product_plus(lanes<P> a, lanes<P> b, lanes<P> c) { return fma(a.value, b.value, c.value); }
 namespace detail {
 /// The first n numbers, from which products with rows are taken off, stay in registers.
 template <class Wide, int Packets>

@@ -42,14 +42,18 @@ inline constexpr std::int64_t elements_of_part = 1 << 14;
 /// machines. A non-temporal store does not read the line first, which saves a third of the traffic of one load and one store. The next step
 /// finds less in the cache, but loses less than this saves (a kernel over 33 MB and then a sum of its result: 1.2 ms instead of 1.5 ms).
 inline constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;
+/// The same for a step that computes samples in packets. It takes ten times as long as one that only moves its numbers, and until its end others have
+/// taken a part of the cache: 10,000 lu of 8 x 8, which move 20 MB, and then the sums of the factors take 0.8 of the time with non-temporal stores, 8,000 of
+/// them 0.9 to 1.05, 6,000 (12 MB) 1.1 (Zen 4, 32 MB, other programs on the other cores).
+inline constexpr std::int64_t cached_samples_bytes = std::int64_t{16} << 20;
 /// A core moves six to eight bytes a cycle from and to memory. The code counts instructions as cycles: fused/non_temporal.hpp.
 inline constexpr int bytes_in_cycle = 4;
 /// A row of more bytes is copied by memcpy, a shorter row in registers.
 inline constexpr std::int64_t copied_in_registers = 512;
 /// The least extent of a matrix that is copied in transposed squares.
 inline constexpr std::int64_t transposed_extent = 8;
-/// The most bytes of a packet of samples. A packet of larger samples would leave the cache of level 2 (Zen 3: 512 KB) between two uses of an element.
-inline constexpr std::int64_t sample_packet_bytes = 192 << 10;
+/// The most bytes of a packet of samples: `lu` of 32 x 32 has 258 KB with AVX-512. A packet of larger samples would leave the cache of level 2 (Zen 3: 512 KB) between two uses of an element.
+inline constexpr std::int64_t sample_packet_bytes = 288 << 10;
 /// With TENURE_EIGEN_DECOMPOSITIONS: the least extents for which Eigen is faster, of a matrix alone and of one in a batch, whose small matrices stand in
 /// packets (AVX-512, g++ 12).
 inline constexpr std::int64_t eigen_eigh = 40, eigen_svd = 32, eigen_qr = 32, eigen_lu = 64, eigen_solve = 64, eigen_inverse = 40, eigen_cholesky = 320, eigen_triangular = 160;

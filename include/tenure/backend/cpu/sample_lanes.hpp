@@ -74,8 +74,9 @@ struct sample_lanes {
   }
   /// The inverse, for the row-major samples of a result, of which `used` are stored. Samples of several packets are transposed in `from`, and then stored in
   /// the order of memory: with stores a sample apart 10,000 matrices of 8 x 8 came to the last cache at half of the speed.
-  TENURE_FLATTEN static void scatter(std::int64_t size, T* from, T* to, int used) {
-    if (used == lanes && scatter_neighbours(size, from, to)) return;
+  /// With `past_caches`, which may_stream() allows, the stores are non-temporal where whole lines are stored.
+  TENURE_FLATTEN static void scatter(std::int64_t size, T* from, T* to, int used, bool past_caches) {
+    if (used == lanes && scatter_neighbours(size, from, to, past_caches)) return;
     if constexpr (transposes) {
       const auto transposed = [&](std::int64_t first, int n, const auto& store) {
         P rows[lanes];
@@ -91,13 +92,20 @@ struct sample_lanes {
         });
       };
       if (size < 2 * lanes) return for_each_block(size, to_samples);
-      if (size % lanes != 0) to_samples(size - lanes, lanes);  // before its numbers are transposed in place
+      if (size % lanes != 0) to_samples(size - lanes, lanes), past_caches = false;  // before its numbers are transposed in place
+      constexpr bool is_line = sizeof(P) == 64;
       for (std::int64_t first = 0; first + lanes <= size; first += lanes)
         transposed(first, lanes, [&](const P(&rows)[lanes]) {
+          if constexpr (math::can_stream<P> && is_line)
+            if (past_caches) {
+              for (int l = 0; l < used; ++l) math::stream<P>(to + l * size + first, rows[l]);
+              return;
+            }
           for (int l = 0; l < lanes; ++l) math::store<P>(from + (first + l) * lanes, rows[l]);
         });
+      if (past_caches && is_line) return;
       for (int l = 0; l < used; ++l)
-        for (std::int64_t first = 0; first + lanes <= size; first += lanes) math::store<P>(to + l * size + first, math::load<P>(from + (first + l) * lanes));
+        for (std::int64_t first = 0; first + lanes <= size; first += lanes) store_packet(to + l * size + first, math::load<P>(from + (first + l) * lanes), past_caches);
     } else
       for (int l = 0; l < used; ++l)
         for (std::int64_t e = 0; e < size; ++e) to[l * size + e] = from[e * lanes + l];
@@ -125,20 +133,29 @@ struct sample_lanes {
     }(std::make_integer_sequence<int, Size>{});
   }
   template <int Size>
-  static TENURE_INLINE void store_neighbours(const math::lanes<P>* from, T* to) {
+  static TENURE_INLINE void store_neighbours(const math::lanes<P>* from, T* to, bool past_caches) {
     [&]<int... E>(std::integer_sequence<int, E...>) __attribute__((always_inline)) {
       P numbers[] = {from[E].value...};
       if constexpr (Size > 1) math::interleave<Size>(numbers);
-      (math::store<P>(to + E * lanes, numbers[E]), ...);
+      (store_packet(to + E * lanes, numbers[E], past_caches), ...);
     }(std::make_integer_sequence<int, Size>{});
+  }
+  /// Whether the samples of a packet fill whole lines of the cache, from `to` on: one half of a line alone would be fetched and stored again.
+  static bool may_stream(std::int64_t size, const T* to) {
+    return math::can_stream<P> && reinterpret_cast<std::uintptr_t>(to) % 64 == 0 && size * lanes * static_cast<std::int64_t>(sizeof(T)) % 64 == 0;
   }
 
  private:
-  TENURE_FLATTEN static bool scatter_neighbours(std::int64_t size, const T* from, T* to) {
+  static TENURE_INLINE void store_packet(T* to, P x, [[maybe_unused]] bool past_caches) {
+    if constexpr (math::can_stream<P>)
+      if (past_caches) return math::stream<P>(to, x);
+    math::store<P>(to, x);
+  }
+  TENURE_FLATTEN static bool scatter_neighbours(std::int64_t size, const T* from, T* to, bool past_caches) {
     return by_size(size, [&]<int... E>(std::integer_sequence<int, E...>) {
       P numbers[] = {math::load<P>(from + E * lanes)...};
       if constexpr (sizeof...(E) > 1) math::interleave<static_cast<int>(sizeof...(E))>(numbers);
-      (math::store<P>(to + E * lanes, numbers[E]), ...);
+      (store_packet(to + E * lanes, numbers[E], past_caches), ...);
     });
   }
   /// Calls f(0, 1, ... size - 1) for a size that deinterleave() moves.

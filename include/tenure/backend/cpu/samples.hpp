@@ -99,6 +99,7 @@ class samples {
     if constexpr (Large) is_large_ = large_sample<Record>::rows(sizes_) >= large_sample<Record>::least_extent(sizeof(T));
     const std::int64_t bytes_of_packet = elements(true) * lanes * static_cast<std::int64_t>(sizeof(T));
     in_lanes_ = lanes > 1 && !is_large_ && 2 * count_ >= lanes && bytes_of_packet <= costs::sample_packet_bytes;
+    may_bypass_caches_ = in_lanes_ && bytes_moved([](int) { return true; }) >= costs::cached_samples_bytes;
   }
 
   constexpr std::int64_t workspace() const { return (elements(in_lanes_) * (in_lanes_ ? lanes : 1) * static_cast<std::int64_t>(sizeof(T)) + 63) / 64 * 64; }
@@ -129,6 +130,10 @@ class samples {
     return wanted < most ? wanted : most;
   }
 
+  /// Ends a block of tasks: other threads see non-temporal stores only after that.
+  void end_block() const {
+    if (may_bypass_caches_) math::end_of_streams();
+  }
   void run_task(void* const* pointer, std::int64_t task, void* memory) const {
     auto* const at = static_cast<T*>(memory);
     if constexpr (Sizes[0] >= 0) return run_constant_packet(pointer, task * lanes, at);
@@ -147,6 +152,17 @@ class samples {
     for (int k = 0; k < operands; ++k)
       if (is_given(k) && (in_lanes || !in_place_[k])) n += size_[k];
     return n;
+  }
+  constexpr std::int64_t bytes_moved(const auto& is_stored) const {
+    std::int64_t numbers = 0;
+    for (int k = 0; k < operands; ++k) numbers += size_[k];
+    for (int r = 0; r < results; ++r) numbers += is_stored(r) ? result_[r] : 0;
+    return numbers * count_ * static_cast<std::int64_t>(sizeof(T));
+  }
+  /// Whether a packet of samples of a result goes past the caches.
+  bool bypasses_caches(void* const* pointer, std::int64_t size, const T* to) const {
+    if (!may_bypass_caches_ || !packets_of_samples::may_stream(size, to)) return false;
+    return results == 1 || bytes_moved([&](int r) { return pointer[operands + r] != nullptr; }) >= costs::cached_samples_bytes;
   }
   /// Finds the distance from one sample of operand k to the next, if it is always the same. Quotients for each sample would take longer than its arithmetic.
   constexpr void find_step(int k) {
@@ -237,7 +253,8 @@ class samples {
     Record::run_sample(sizes_, given, to, options_);
     for (int r = 0; r < results; ++r) {
       if (results > 1 && pointer[operands + r] == nullptr) continue;
-      packets_of_samples::scatter(result_[r], reinterpret_cast<T*>(to[r]), static_cast<T*>(pointer[operands + r]) + first * result_[r], used);
+      T* const at = static_cast<T*>(pointer[operands + r]) + first * result_[r];
+      packets_of_samples::scatter(result_[r], reinterpret_cast<T*>(to[r]), at, used, bypasses_caches(pointer, result_[r], at));
     }
   }
   /// The same where the extents are constants. Numbers go through memory only where deinterleave() does not move them: 10,000 of 3 x 3 take 0.6 of the time.
@@ -258,9 +275,9 @@ class samples {
       if (results > 1 && pointer[operands + R] == nullptr) return;
       T* const to = static_cast<T*>(pointer[operands + R]) + first * size;
       if constexpr (packets_of_samples::template separates<size>)
-        if (used == lanes) return packets_of_samples::template store_neighbours<size>(from, to);
+        if (used == lanes) return packets_of_samples::template store_neighbours<size>(from, to, bypasses_caches(pointer, size, to));
       for (int e = 0; e < size; ++e) math::store<P>(memory + e * lanes, from[e].value);
-      packets_of_samples::scatter(size, memory, to, used);
+      packets_of_samples::scatter(size, memory, to, used, bypasses_caches(pointer, size, to));
     };
     run_in_registers<Record, V, Sizes>(options_, load, store);
   }
@@ -270,7 +287,7 @@ class samples {
   int batch_;
   std::int64_t count_ = 1, size_[operands] = {}, step_[operands] = {}, result_[results] = {};
   contiguous_sample contiguous_[operands];
-  bool has_step_[operands] = {}, in_place_[operands] = {}, in_lanes_ = false, is_large_ = false;
+  bool has_step_[operands] = {}, in_place_[operands] = {}, in_lanes_ = false, is_large_ = false, may_bypass_caches_ = false;
 };
 
 }  // namespace detail

@@ -38,7 +38,7 @@ struct step_without_memory {
 
 /// A step that consists of tasks, such as the samples of a batch. A block of the work is some tasks, one after the other. Tasks are made of an operation,
 /// and say: tasks() and blocks(), their numbers; work(), in the unit of executor::gains_by; workspace(), the bytes that a worker needs, a multiple of 64;
-/// and run_task(pointers, number, memory). Tasks of an operation whose result may be cut (axes_of_piece of its record) also say can_be_cut(elements), whether
+/// run_task(pointers, number, memory); and end_block(), if something is to be done after the tasks of a block. Tasks of an operation whose result may be cut (axes_of_piece of its record) also say can_be_cut(elements), whether
 /// pieces of so many elements, or a multiple, can be computed by themselves; and run_piece(pointers, first, count, memory), which computes the elements of a piece.
 template <class Tasks>
 struct step_of_tasks {
@@ -56,11 +56,13 @@ struct step_of_tasks {
       const std::int64_t of_block = detail::ceil_div(count, all.blocks()), bytes = all.workspace();
       auto run_block = [&](std::int64_t block, int worker) {
         for (std::int64_t t = block * of_block; t < count && t < (block + 1) * of_block; ++t) all.run_task(c.pointer, t, memory + worker * bytes);
+        if constexpr (requires { all.end_block(); }) all.end_block();
       };
       using function = decltype(run_block);
       return c.on->run(static_cast<int>(detail::ceil_div(count, of_block)), [](void* f, int block, int worker) { (*static_cast<function*>(f))(block, worker); }, &run_block);
     }
     for (std::int64_t t = 0; t < count; ++t) all.run_task(c.pointer, t, memory);
+    if constexpr (requires { all.end_block(); }) all.end_block();
   }
 };
 

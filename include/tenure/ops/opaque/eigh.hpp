@@ -10,7 +10,7 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-/// Cyclic rotations of Jacobi on the lower triangle of a, whose largest number is about 1. They are over when no rotation is needed in any lane. The columns of v,
+/// Cyclic rotations of Jacobi on the lower triangle of a, whose largest number is about 1. They are over when no rotation is needed in any lane. The rows of v,
 /// unless it is null, are the vectors.
 template <class V>
 TENURE_KERNEL_INLINE void jacobi_eigenvalues(std::int64_t n, V* a, V* w, V* v) {
@@ -33,7 +33,7 @@ TENURE_KERNEL_INLINE void jacobi_eigenvalues(std::int64_t n, V* a, V* w, V* v) {
         for (std::int64_t r = 0; r < p; ++r) by.turn(a[p * n + r], a[q * n + r]);
         for (std::int64_t r = p + 1; r < q; ++r) by.turn(a[r * n + p], a[q * n + r]);
         for (std::int64_t r = q + 1; r < n; ++r) by.turn(a[r * n + p], a[r * n + q]);
-        for (std::int64_t r = 0; v != nullptr && r < n; ++r) by.turn(v[r * n + p], v[r * n + q]);
+        for (std::int64_t r = 0; v != nullptr && r < n; ++r) by.turn(v[p * n + r], v[q * n + r]);
       }
     if (!goes_on) break;
   }
@@ -58,12 +58,17 @@ TENURE_KERNEL_INLINE void symmetric_eigenvalues(std::int64_t n, V* a, V* w, V* v
       const auto is_less = w[j] < w[i];
       if (!math::any(is_less)) continue;
       math::exchange(is_less, w[i], w[j]);
-      for (std::int64_t r = 0; v != nullptr && r < n; ++r) math::exchange(is_less, v[r * n + i], v[r * n + j]);
+      for (std::int64_t r = 0; v != nullptr && r < n; ++r) math::exchange(is_less, v[i * n + r], v[j * n + r]);
     }
   for (std::int64_t c = 0; v != nullptr && c < n; ++c) {
-    const V sign = sign_of_column(v + c, n, n);
-    for (std::int64_t r = 0; r < n; ++r) v[r * n + c] = v[r * n + c] * sign + wrong;
+    const V sign = sign_of_column(v + c * n, n, 1);
+    for (std::int64_t r = 0; r < n; ++r) v[c * n + r] = v[c * n + r] * sign + wrong;
   }
+  for (std::int64_t i = 0; v != nullptr && i < n; ++i)  // the vectors become columns
+    for (std::int64_t j = i + 1; j < n; ++j) {
+      const V above = v[i * n + j];
+      v[i * n + j] = v[j * n + i], v[j * n + i] = above;
+    }
 }
 /// The spectrum of the symmetric matrix with the lower triangle of a.
 template <class T>

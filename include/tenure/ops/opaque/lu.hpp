@@ -62,8 +62,10 @@ struct lu : sample_operation<lu, 1, 3> {
         rows.template in_range<true>(a, after(c), m, c);
       }
     });
+    for_each_in(first_row, n, [&](auto j) __attribute__((always_inline)) {
+      for_each_in(first_row, n, [&](auto i) __attribute__((always_inline)) { p[j * n + i] = math::choose(order[i] == V(static_cast<number>(j)), one, zero); });
+    });
     for_each_in(first_row, n, [&](auto i) __attribute__((always_inline)) {
-      for_each_in(first_row, n, [&](auto j) __attribute__((always_inline)) { p[j * n + i] = math::choose(order[i] == V(static_cast<number>(j)), one, zero); });
       for_each_in(first_row, count, [&](auto j) __attribute__((always_inline)) { l[i * count + j] = j < i ? a[i * m + j] : j == i ? one : zero; });
     });
     for_each_in(first_row, count, [&](auto i) __attribute__((always_inline)) {

@@ -9,6 +9,7 @@
 #include <tenure/math/lanes.hpp>
 #include <tenure/math/packet/minimum.hpp>
 #include <tenure/ops/opaque/operation.hpp>
+#include <tenure/ops/opaque/reflections.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>
 
 namespace TENURE_NAMESPACE::ops {
@@ -23,36 +24,84 @@ struct qr : sample_operation<qr, 1, 2> {
   static constexpr signature takes = "(n,m)->(n,k),(k,m) k=min(n,m)";
 
   static constexpr bool overwrites(int) { return true; }
-  /// For each reflection: the diagonal of r, and the factor of v v^T. Then a row of sums.
-  static constexpr std::int64_t scratch(const sample_sizes& sizes) { return 2 * sizes[2] + sizes[1]; }
+  /// For each reflection: the diagonal of r, and the factor of v v^T. Then a row of sums, or a panel.
+  static constexpr std::int64_t scratch(const sample_sizes& sizes) {
+    const std::int64_t of_panel = panel<float>::numbers(sizes[0]);
+    return 2 * sizes[2] + (sizes[1] > of_panel ? sizes[1] : of_panel);
+  }
 
-  /// Householder's reflections 1 - factor v v^T, whose v replace the columns of a. A column is divided by its largest element, so no square overflows.
+  /// Householder's reflections 1 - factor v v^T, whose v replace the columns of a.
   template <class V>
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
     const std::int64_t n = sizes[0], m = sizes[1], count = sizes[2];
     V *const a = operand[0], *const diagonal = operand[1], *const factors = operand[1] + count, *const sums = factors + count, *const q = results[0], *const r = results[1];
-    const V zero = V(typename V::number(0)), one = V(typename V::number(1));
+    const V zero = V(typename V::number(0));
+    if constexpr (!V::is_number)
+      if (n > 2 * panel<V>::width) return by_panels({sums, n}, m, count, a, diagonal, factors, q, r);
     for (std::int64_t c = 0; c < count; ++c) {
-      V largest = zero, squares = zero;
-      for (std::int64_t i = c; i < n; ++i) largest = V(math::max(largest.value, math::abs(a[i * m + c]).value));
-      const V scale = math::choose(largest > zero, largest, one);
-      for (std::int64_t i = c; i < n; ++i) {
-        a[i * m + c] = a[i * m + c] / scale;
-        squares = squares + a[i * m + c] * a[i * m + c];
-      }
-      const V length = math::sqrt(squares), first = a[c * m + c], reflected = math::choose(first < zero, length, zero - length);
-      a[c * m + c] = first - reflected;
-      diagonal[c] = reflected * scale;
-      factors[c] = math::choose(largest > zero, one, squares) / math::choose(largest > zero, length * (length + math::abs(first)), one);  // NaN stays NaN
+      factors[c] = reflection(a + c * (m + 1), m, n - c, diagonal[c]);
       reflect(a + c * (m + 1), m, a + c * (m + 1) + 1, m, n - c, m - c - 1, factors[c], sums);
     }
-    // The signs make the diagonal of r positive.
     for (std::int64_t i = 0; i < count; ++i) {
-      const V sign = math::choose(diagonal[i] < zero, zero - one, one);
+      const V sign = sign_of(diagonal[i]);
       for (std::int64_t j = 0; j < m; ++j) r[i * m + j] = j < i ? zero : j == i ? math::abs(diagonal[i]) : a[i * m + j] * sign;
       for (std::int64_t j = 0; j < n; ++j) q[j * count + i] = i == j ? sign : zero;
     }
     for (std::int64_t c = count - 1; c >= 0; --c) reflect(a + c * (m + 1), m, q + c * (count + 1), count, n - c, count - c, factors[c], sums);
+  }
+  /// The same, four columns at a time. The vectors stand in the rows of q until r is there, and then in those of a.
+  template <class V>
+  static TENURE_KERNEL_INLINE void by_panels(panel<V> x, std::int64_t m, std::int64_t count, V* a, V* diagonal, V* factors, V* q, V* r) {
+    const V zero = V(typename V::number(0));
+    const std::int64_t n = x.rows;
+    for (std::int64_t j = 0; j < m; j += x.width) {
+      const std::int64_t used = m - j < x.width ? m - j : x.width;
+      x.load(a, m, j, used);
+      x.reflect(q, factors, 0, j < count ? j : count, 1);
+      for (std::int64_t c = j; c < j + used && c < count; ++c) {
+        factors[c] = reflection(&x(c, c - j), x.width, n - c, diagonal[c]);
+        for (std::int64_t i = c; i < n; ++i) q[c * n + i] = x(i, c - j);
+        x.reflect_from(c - j + 1, q + c * n, factors[c], c);
+      }
+      for (std::int64_t i = 0; i < count; ++i) {
+        const V sign = i < j + used ? sign_of(diagonal[i]) : zero;
+        for (std::int64_t k = 0; k < used; ++k) r[i * m + j + k] = j + k < i ? zero : j + k == i ? math::abs(diagonal[i]) : x(i, k) * sign;
+      }
+    }
+    for (std::int64_t c = 0; c < count; ++c)
+      for (std::int64_t i = c; i < n; ++i) a[c * n + i] = q[c * n + i];
+    for (std::int64_t j = 0; j < count; j += x.width) {
+      const std::int64_t used = count - j < x.width ? count - j : x.width;
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t k = 0; k < x.width; ++k) x(i, k) = i == j + k && k < used ? sign_of(diagonal[i]) : zero;
+      for (std::int64_t c = j + used - 1; c > j; --c) x.reflect_from(c - j, a + c * n, factors[c], c);
+      x.reflect(a, factors, j, -1, -1);
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t k = 0; k < used; ++k) q[i * count + j + k] = x(i, k);
+    }
+  }
+  /// Makes a column the vector of a reflection, and returns its factor. The diagonal gets the first element of the reflected column. A column is divided by its
+  /// largest element, so no square overflows.
+  template <class V>
+  static TENURE_KERNEL_INLINE V reflection(V* column, std::int64_t step, std::int64_t rows, V& diagonal) {
+    const V zero = V(typename V::number(0)), one = V(typename V::number(1));
+    V largest = zero, squares = zero;
+    for (std::int64_t i = 0; i < rows; ++i) largest = V(math::max(largest.value, math::abs(column[i * step]).value));
+    const V scale = math::choose(largest > zero, largest, one);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      column[i * step] = column[i * step] / scale;
+      squares = squares + column[i * step] * column[i * step];
+    }
+    const V length = math::sqrt(squares), first = column[0], reflected = math::choose(first < zero, length, zero - length);
+    column[0] = first - reflected;
+    diagonal = reflected * scale;
+    return math::choose(largest > zero, one, squares) / math::choose(largest > zero, length * (length + math::abs(first)), one);  // NaN stays NaN
+  }
+  /// The signs make the diagonal of r positive.
+  template <class V>
+  static TENURE_KERNEL_INLINE V sign_of(V diagonal) {
+    const V zero = V(typename V::number(0)), one = V(typename V::number(1));
+    return math::choose(diagonal < zero, zero - one, one);
   }
   /// Reflects columns of x, of `rows` elements, at v. A large matrix alone goes by rows, of which many numbers fit in a packet, with the same bits: 32 x 32 take a
   /// third of the time.

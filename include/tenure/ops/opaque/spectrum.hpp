@@ -20,6 +20,9 @@ template <class V>
 struct jacobi_rotation {
   V tan, sin, half;  // half: the tangent of half of the angle
 
+  /// The same rotation in every lane.
+  template <class Number>
+  TENURE_KERNEL_INLINE explicit jacobi_rotation(const jacobi_rotation<Number>& one) : tan(one.tan.value), sin(one.sin.value), half(one.half.value) {}
   template <class Choice>
   TENURE_KERNEL_INLINE jacobi_rotation(V a, V b, V c, Choice large) {
     const V zero = V(typename V::number(0)), one = V(typename V::number(1));
@@ -33,8 +36,24 @@ struct jacobi_rotation {
   /// Turns a pair of numbers.
   TENURE_KERNEL_INLINE void turn(V& x, V& y) const {
     const V before = x;
-    x = math::minus_product(x, sin, y + half * x);
-    y = y + sin * (before - half * y);
+    x = math::minus_product(x, sin, math::product_plus(half, before, y));
+    y = math::product_plus(sin, math::minus_product(before, half, y), y);
+  }
+  /// Turns each pair of two rows. Rows of one matrix go in packets, with the same bits.
+  TENURE_KERNEL_INLINE void turn_rows(std::int64_t n, V* x, V* y) const {
+    using number = typename V::number;
+    using packet = math::packet_of<number>;
+    std::int64_t i = 0;
+    if constexpr (V::is_number && !math::is_one_lane<packet>) {
+      using wide = math::lanes<packet>;
+      const jacobi_rotation<wide> by(*this);
+      for (; i + math::width<packet> <= n; i += math::width<packet>) {
+        wide first = math::load<packet>(&x[i].value), second = math::load<packet>(&y[i].value);
+        by.turn(first, second);
+        math::store<packet>(&x[i].value, first.value), math::store<packet>(&y[i].value, second.value);
+      }
+    }
+    for (; i < n; ++i) turn(x[i], y[i]);
   }
 };
 

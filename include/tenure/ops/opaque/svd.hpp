@@ -14,51 +14,84 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-/// The places of the vectors of a decomposition. A tall matrix turns its columns, which become the columns of u; a wide one turns its rows, which become the
-/// rows of vt. Vector j has its element i at [j * step + i * along].
-struct singular_vectors {
-  std::int64_t turned, other;  // lengths
-  std::int64_t step, along, other_step, other_along;
-
-  TENURE_KERNEL_INLINE singular_vectors(std::int64_t n, std::int64_t m) {
-    const bool is_tall = n >= m;
-    turned = is_tall ? n : m, other = is_tall ? m : n;
-    step = is_tall ? 1 : m, along = is_tall ? m : 1;
-    other_step = is_tall ? m : 1, other_along = is_tall ? 1 : n;
-  }
-};
-
-/// Cyclic rotations of Jacobi from one side: they make the columns of a tall matrix orthogonal. s descends.
+/// The product of two vectors: four sums, so that an addition need not wait for the one before.
 template <class V>
-TENURE_KERNEL_INLINE void jacobi_singular_values(std::int64_t n, std::int64_t m, const V* a, V* u, V* s, V* vt) {
+TENURE_KERNEL_INLINE V product_of_vectors(std::int64_t n, const V* x, const V* y) {
+  const V zero = V(typename V::number(0));
+  V sum[] = {zero, zero, zero, zero};
+  std::int64_t i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (std::int64_t k = 0; k < 4; ++k) sum[k] = math::product_plus(x[i + k], y[i + k], sum[k]);
+  for (; i < n; ++i) sum[0] = math::product_plus(x[i], y[i], sum[0]);
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/// Makes vector j of x, with rows of n numbers, a unit vector that is orthogonal to those before, in the lanes where it is zero: what is left of the axis that they
+/// reach least.
+template <class V, class Choice>
+TENURE_KERNEL_INLINE void complete(std::int64_t n, V* x, std::int64_t j, Choice is_zero) {
   using number = typename V::number;
   const V zero = V(number(0)), one = V(number(1));
-  const std::int64_t k = n < m ? n : m;
-  const singular_vectors at(n, m);
-  V *const x = n >= m ? u : vt, *const y = n >= m ? vt : u;
-  const V close = V(std::numeric_limits<number>::epsilon() * number(at.turned));
+  V best = zero, least = V(number(2));
+  for (std::int64_t i = 0; i < n; ++i) {
+    V reached = zero;
+    for (std::int64_t p = 0; p < j; ++p) reached = reached + x[p * n + i] * x[p * n + i];
+    const auto is_less = reached < least;
+    least = math::choose(is_less, reached, least), best = math::choose(is_less, V(number(i)), best);
+  }
+  V* const vector = x + j * n;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto is_axis = !(best < V(number(i))) && !(best > V(number(i)));
+    vector[i] = math::choose(is_zero, math::choose(is_axis, one, zero), vector[i]);
+  }
+  for (int twice = 0; twice < 2; ++twice) {
+    for (std::int64_t p = 0; p < j; ++p) {
+      const V along = math::choose(is_zero, product_of_vectors(n, x + p * n, vector), zero);
+      for (std::int64_t i = 0; i < n; ++i) vector[i] = math::minus_product(vector[i], along, x[p * n + i]);
+    }
+    const V size = math::choose(is_zero, math::sqrt(product_of_vectors(n, vector, vector)), one);
+    for (std::int64_t i = 0; i < n; ++i) vector[i] = vector[i] / size;
+  }
+}
+
+/// Cyclic rotations of Jacobi from one side: they make the columns of a tall matrix orthogonal, which become the columns of u, and the rows of a wide one, which
+/// become the rows of vt. s descends. The vectors are rows: those of u stand in a until the end. In their columns, with rows of samples a power of two apart,
+/// svd of 32 x 32 took three times as long.
+template <class V>
+TENURE_KERNEL_INLINE void jacobi_singular_values(std::int64_t n, std::int64_t m, V* a, V* u, V* s, V* vt) {
+  using number = typename V::number;
+  const V zero = V(number(0)), one = V(number(1));
+  const std::int64_t k = n < m ? n : m, turned = n < m ? m : n, other = k;
+  V *const x = n < m ? vt : a, *const y = n < m ? a : vt;
+  const V close = V(std::numeric_limits<number>::epsilon() * number(turned));
   V largest = zero;
   for (std::int64_t i = 0; i < n * m; ++i) largest = V(math::max(largest.value, math::abs(a[i]).value));
   const V wrong = largest - largest, scale = math::choose(largest > zero, largest, one) + wrong;  // NaN if any element is inf or NaN
-  for (std::int64_t i = 0; i < n * m; ++i) x[i] = a[i] / scale;
+  if (n < m) {
+    for (std::int64_t i = 0; i < n * m; ++i) x[i] = a[i] / scale;
+  } else {
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < m; ++j) u[j * n + i] = a[i * m + j] / scale;
+    for (std::int64_t i = 0; i < n * m; ++i) x[i] = u[i];
+  }
   for (std::int64_t i = 0; i < k; ++i)
     for (std::int64_t j = 0; j < k; ++j) y[i * k + j] = (i == j ? one : zero) + wrong;
-  const auto product = [&](std::int64_t p, std::int64_t q) {
-    V sum = zero;
-    for (std::int64_t i = 0; i < at.turned; ++i) sum = sum + x[p * at.step + i * at.along] * x[q * at.step + i * at.along];
-    return sum;
-  };
+  const auto product = [&](std::int64_t p, std::int64_t q) { return product_of_vectors(turned, x + p * turned, x + q * turned); };
   for (int sweep = 0; sweep < most_jacobi_sweeps; ++sweep) {
     bool goes_on = false;
+    for (std::int64_t p = 0; p < k; ++p) s[p] = product(p, p);
     for (std::int64_t p = 0; p < k; ++p)
       for (std::int64_t q = p + 1; q < k; ++q) {
-        const V first = product(p, p), beside = product(p, q), second = product(q, q);
-        const auto large = math::abs(beside) > close * (math::sqrt(first) * math::sqrt(second));
+        const V beside = product(p, q);
+        const auto large = math::abs(beside) > close * (math::sqrt(s[p]) * math::sqrt(s[q]));
         if (!math::any(large)) continue;
         goes_on = true;
-        const jacobi_rotation<V> by(first, beside, second, large);
-        for (std::int64_t i = 0; i < at.turned; ++i) by.turn(x[p * at.step + i * at.along], x[q * at.step + i * at.along]);
-        for (std::int64_t i = 0; i < at.other; ++i) by.turn(y[p * at.other_step + i * at.other_along], y[q * at.other_step + i * at.other_along]);
+        const jacobi_rotation<V> by(s[p], beside, s[q], large);
+        by.turn_rows(turned, x + p * turned, x + q * turned);
+        by.turn_rows(other, y + p * other, y + q * other);
+        // The squares of the lengths lose digits in a sweep, so that one may fall below 0. A sweep without rotations ends with those of its beginning.
+        s[p] = V(math::max(math::minus_product(s[p], by.tan, beside).value, zero.value));
+        s[q] = V(math::max(math::product_plus(by.tan, beside, s[q]).value, zero.value));
       }
     if (!goes_on) break;
   }
@@ -70,50 +103,22 @@ TENURE_KERNEL_INLINE void jacobi_singular_values(std::int64_t n, std::int64_t m,
       const auto is_more = s[j] > s[i];
       if (!math::any(is_more)) continue;
       math::exchange(is_more, s[i], s[j]);
-      for (std::int64_t r = 0; r < at.turned; ++r) math::exchange(is_more, x[i * at.step + r * at.along], x[j * at.step + r * at.along]);
-      for (std::int64_t r = 0; r < at.other; ++r) math::exchange(is_more, y[i * at.other_step + r * at.other_along], y[j * at.other_step + r * at.other_along]);
+      for (std::int64_t r = 0; r < turned; ++r) math::exchange(is_more, x[i * turned + r], x[j * turned + r]);
+      for (std::int64_t r = 0; r < other; ++r) math::exchange(is_more, y[i * other + r], y[j * other + r]);
     }
   for (std::int64_t j = 0; j < k; ++j) {
-    V* const vector = x + j * at.step;
+    V* const vector = x + j * turned;
     const auto is_zero = s[j] < least;
     const V size = math::choose(is_zero, one, s[j]);
-    for (std::int64_t i = 0; i < at.turned; ++i) vector[i * at.along] = vector[i * at.along] / size;
-    if (math::any(is_zero)) complete(at, x, j, is_zero);
-    const V sign = sign_of_column(n >= m ? vector : y + j * at.other_step, n, k);
-    for (std::int64_t i = 0; i < at.turned; ++i) vector[i * at.along] = vector[i * at.along] * sign;
-    for (std::int64_t i = 0; i < at.other; ++i) y[j * at.other_step + i * at.other_along] = y[j * at.other_step + i * at.other_along] * sign;
+    for (std::int64_t i = 0; i < turned; ++i) vector[i] = vector[i] / size;
+    if (math::any(is_zero)) complete(turned, x, j, is_zero);
+    const V sign = sign_of_column(a + j * n, n, 1);
+    for (std::int64_t i = 0; i < turned; ++i) vector[i] = vector[i] * sign;
+    for (std::int64_t i = 0; i < other; ++i) y[j * other + i] = y[j * other + i] * sign;
     s[j] = math::choose(is_zero, zero, s[j]) * scale;
   }
-}
-/// Makes vector j a unit vector that is orthogonal to those before, in the lanes where it is zero: what is left of the axis that they reach least.
-template <class V, class Choice>
-TENURE_KERNEL_INLINE void complete(const singular_vectors& at, V* x, std::int64_t j, Choice is_zero) {
-  using number = typename V::number;
-  const V zero = V(number(0)), one = V(number(1));
-  V best = zero, least = V(number(2));
-  for (std::int64_t i = 0; i < at.turned; ++i) {
-    V reached = zero;
-    for (std::int64_t p = 0; p < j; ++p) reached = reached + x[p * at.step + i * at.along] * x[p * at.step + i * at.along];
-    const auto is_less = reached < least;
-    least = math::choose(is_less, reached, least), best = math::choose(is_less, V(number(i)), best);
-  }
-  V* const vector = x + j * at.step;
-  for (std::int64_t i = 0; i < at.turned; ++i) {
-    const auto is_axis = !(best < V(number(i))) && !(best > V(number(i)));
-    vector[i * at.along] = math::choose(is_zero, math::choose(is_axis, one, zero), vector[i * at.along]);
-  }
-  for (int twice = 0; twice < 2; ++twice) {
-    for (std::int64_t p = 0; p < j; ++p) {
-      V along = zero;
-      for (std::int64_t i = 0; i < at.turned; ++i) along = along + x[p * at.step + i * at.along] * vector[i * at.along];
-      along = math::choose(is_zero, along, zero);
-      for (std::int64_t i = 0; i < at.turned; ++i) vector[i * at.along] = math::minus_product(vector[i * at.along], along, x[p * at.step + i * at.along]);
-    }
-    V squares = zero;
-    for (std::int64_t i = 0; i < at.turned; ++i) squares = squares + vector[i * at.along] * vector[i * at.along];
-    const V size = math::choose(is_zero, math::sqrt(squares), one);
-    for (std::int64_t i = 0; i < at.turned; ++i) vector[i * at.along] = vector[i * at.along] / size;
-  }
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < k; ++j) u[i * k + j] = a[j * n + i];
 }
 
 /// The decomposition of a matrix in long double, from the symmetric matrix [[0, a], [a^T, 0]], whose eigenvalues are s and -s.
@@ -150,6 +155,7 @@ namespace nodes {
 struct svd : sample_operation<svd, 1, 3> {
   static constexpr const char* name = "svd";
   static constexpr signature takes = "(n,m)->(n,k),(k),(k,m) k=min(n,m)";
+  static constexpr bool overwrites(int) { return true; }
 
   template <class V>
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
@@ -226,6 +232,7 @@ struct svd : sample_operation<svd, 1, 3> {
 struct pinv : sample_operation<pinv, 1> {
   static constexpr const char* name = "pinv";
   static constexpr signature takes = "(n,m)->(m,n)";
+  static constexpr bool overwrites(int) { return true; }
   static constexpr std::int64_t scratch(const sample_sizes& sizes) {
     const std::int64_t k = sizes[0] < sizes[1] ? sizes[0] : sizes[1];
     return k * (sizes[0] + sizes[1] + 1);
