@@ -58,7 +58,7 @@ std::string run(std::vector<buffer*> given, tn::dtype type = tn::dtype::float64)
   REQUIRE(given.size() == std::size(buffers));
   for (std::size_t i = 0; i < given.size(); ++i)
     if (!list.read(static_cast<int>(i), type, given[i]->numbers.data(), static_cast<std::int64_t>(given[i]->dims.size()), given[i]->dims.data())) return list.refusal().c_str();
-  if (!list.agree()) return list.refusal().c_str();
+  if (!list.find_batch(Call::arguments + Call::results)) return list.refusal().c_str();
   Call::run(list, buffers);
   return "";
 }

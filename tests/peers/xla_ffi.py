@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""The functions of xla_ffi.cpp inside JAX, beside the same functions of JAX: values, derivatives, batches of each argument and of none, under jit and
+"""The functions of exported.cpp inside JAX, beside the same functions of JAX: values, derivatives, batches of each argument and of none, under jit and
 inside loops; what is refused; and the example of docs/jax.md.
 
     xla_ffi.py [--compiler C++] [--include DIR]... [--flags=...]
@@ -16,6 +16,7 @@ parser.add_argument("--include", action="append", default=[])
 parser.add_argument("--flags", default="-std=c++20 -O1 -march=native")
 options = parser.parse_args()
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
 try:
     import jax
     import jax.numpy as jnp
@@ -46,7 +47,7 @@ printed = subprocess.run([sys.executable, os.path.join(root, "examples/jax/arm.p
 with open(os.path.join(root, "docs/jax.md")) as page:
     assert f"```\n{printed}```" in page.read(), f"docs/jax.md does not show what the example prints:\n{printed}"
 
-path = library_of(os.path.join(here, "xla_ffi.cpp"))
+path = library_of(os.path.join(here, "exported.cpp"))
 
 try:
     tenure_xla.load(path).newton(2.0)
@@ -184,5 +185,40 @@ refused("projected: argument 0 has the keys ['focal', 'position'], and the membe
 refused("projected: argument 1 is a constant", jax.grad(lambda p: jnp.sum(library.projected(camera(), p))), x[0])
 refused("energy: a derivative of a derivative", jax.hessian(library.energy), x[0])
 refused("chosen: it has no derivative", jax.grad(lambda v: jnp.sum(library.chosen(keep, n, v)[0])), y)
+refused("chosen: argument 1 is float", library.chosen, keep, 2.7, y)
+refused("energy: argument 0 is no array", library.energy, None)
 refused("tenure: add: shapes 3 and 4 disagree", library.checked, normal(3), normal(4))  # found by C++, in the call
+
+# One leaf of a shared model with a batch, two libraries whose functions have one name, NaN where JAX looks for it, two devices.
+x = network(3), normal(3, 5)
+partly = {"w": 0, "b": None}, 0
+half = {"w": x[0]["w"], "b": x[0]["b"][0]}, x[1]
+loss = lambda g: lambda *a: total(jax.vmap(g, partly)(*a))
+same(jax.grad(loss(library.layer), (0, 1))(*half), jax.grad(loss(peers["layer"]), (0, 1))(*half))
+programs = []
+for sign in "+-":
+    source = os.path.join(folder.name, f"one_name_{len(programs)}.cpp")
+    with open(source, "w") as file:
+        file.write(f"""#include <tenure/interop/xla_ffi.hpp>
+#include <tenure/tenure.hpp>
+inline constexpr auto f = [](auto x) {{ return sum(x {sign} 1.0); }};
+namespace a {{ constexpr auto g = [](auto x) {{ return x; }}; }}
+TENURE_XLA_FFI(f, tenure::tensor<double, tenure::shape<3>>); TENURE_XLA_FFI(a::g, double);
+""")
+    programs.append(tenure_xla.load(library_of(source)))
+for f, expected in zip(programs, (3.0, -3.0)):
+    same(f.f(jnp.zeros(3)), jnp.array(expected))
+    same(jax.vmap(f.f)(jnp.zeros((5, 3))), jnp.full(5, expected))
+    same(f.g(2.0), jnp.array(2.0))
+bad = jnp.array([1.0, jnp.nan, 0.0])
+with jax.debug_nans(True):
+    refused("invalid value (nan) encountered in energy", library.energy, bad)
+with jax.disable_jit():
+    same(library.newton(2.0), newton(2.0))
+if jax.device_count() == 2:
+    from jax.sharding import Mesh, PartitionSpec as P
+    mesh = Mesh(jax.devices(), ("d",))
+    points, net = normal(4, 5), network()
+    sharded = lambda g: jax.shard_map(jax.vmap(g, (None, 0)), mesh=mesh, in_specs=(P(), P("d")), out_specs=P("d"))
+    same(jax.grad(lambda n: total(sharded(library.layer)(n, points)))(net), jax.grad(lambda n: total(jax.vmap(peers["layer"], (None, 0))(n, points)))(net))
 print("ok")

@@ -99,6 +99,11 @@ struct function_parts<F, std::index_sequence<K...>, X...> {
 template <class F, class... X>
 using function_of = function_parts<F, std::make_index_sequence<variable_positions<X...>.size()>, X...>;
 
+/// F as a type of one library. Tag is a type of one source file. Without it the code for an inline function of two libraries would be one in a process, though the
+/// functions differ: g++ makes the static variables of templates unique, also across libraries that are loaded apart.
+template <class F, class Tag>
+struct of_library : F {};
+
 /// The record of an exported function, which the other language reads. The entries are those of the value, the jvp and the vjp; null: there is none.
 template <class Entry>
 struct record {
@@ -117,8 +122,11 @@ struct exported : record<Entry> {
   using function = function_of<F, X...>;
 
   explicit exported([[maybe_unused]] const char* written) : record<Entry>{} {
+    constexpr bool any = sizeof...(X) > 0;
+    static_assert(any, "tenure: TENURE_XLA_FFI: the types of the arguments are missing: TENURE_XLA_FFI(f, tn::tensor<float, tn::shape<3>>)");
     // A function that is refused has given its message.
-    if constexpr (gives_traced<F, rebind_kind_t<typename declared<X>::type, tracing>...>()) {
+    if constexpr (!any) return;
+    else if constexpr (gives_traced<F, rebind_kind_t<typename declared<X>::type, tracing>...>()) {
       static_cast<record<Entry>&>(*this) = {written, {Door<typename function::value_call>::run, jvp(), vjp()}, function::signature, first_record<Entry>};
       first_record<Entry> = this;
     }
@@ -138,3 +146,13 @@ struct exported : record<Entry> {
 
 }  // namespace detail::exports
 }  // namespace tenure
+
+// The object that exports a function, and a type of this source file.
+#define TENURE_EXPORTED_AS(door, function, tag, object, ...) \
+  namespace {                                               \
+  struct tag;                                               \
+  }                                                         \
+  static const decltype(::tenure::detail::exports::door<tag __VA_OPT__(, ) __VA_ARGS__>(function)) object(#function)
+#define TENURE_EXPORTED_NAMED(door, function, number, ...) \
+  TENURE_EXPORTED_AS(door, function, tenure_tag_##number, tenure_exported_##number __VA_OPT__(, ) __VA_ARGS__)
+#define TENURE_EXPORTED(door, function, number, ...) TENURE_EXPORTED_NAMED(door, function, number __VA_OPT__(, ) __VA_ARGS__)

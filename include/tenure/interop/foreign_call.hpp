@@ -86,7 +86,7 @@ class buffer_list {
     const extents& s = leaves_[i].shape;
     if (type != leaves_[i].type) return fails(i, "another element type");
     if (i == 0) axes_ = static_cast<int>(rank) - s.rank;
-    if (axes_ < 0 || rank - s.rank != axes_) return fails(i, "another rank");
+    if (axes_ < 0 || axes_ > max_rank || rank - s.rank != axes_) return fails(i, "another rank");
     buffer& b = buffers_[i];
     b.origin = b.data = static_cast<char*>(data);
     b.dims = dims;
@@ -98,18 +98,21 @@ class buffer_list {
     }
     return true;
   }
-  /// Whether the batches of the buffers fit each other.
-  bool agree() {
+  /// Finds the extents of the batch from the first buffers, those of the arguments or all. Returns whether their batches fit each other.
+  bool find_batch(int count) {
+    batch_.rank = 0;
     for (int a = 0; a < axes_; ++a) {
       std::int64_t samples = 1;
-      for (int i = 0; i < count_; ++i)
+      for (int i = 0; i < count; ++i)
         if (buffers_[i].dims[a] != 1) samples = buffers_[i].dims[a];
-      for (int i = 0; i < count_; ++i)
+      for (int i = 0; i < count; ++i)
         if (buffers_[i].dims[a] != samples && (buffers_[i].dims[a] != 1 || (i >= arguments_ && !leaves_[i].is_shared))) return fails(i, "another number of samples");
       batch_.push_back(samples);
     }
     return true;
   }
+  /// The extents along the axes of the batch.
+  const extents& batch() const { return batch_; }
   bool fails(int where, const char* what) {
     where_ = where, what_ = what;
     return false;
@@ -223,6 +226,18 @@ template <class Single, class Batch, class... Result, class... Argument>
 struct call_of<Single, Batch, std::tuple<Result...>, Argument...> {
   static constexpr int arguments = (0 + ... + tree<typename Argument::type>::leaves), results = (0 + ... + tree<typename Result::type>::leaves);
   static constexpr auto leaves = leaves_of<Argument..., Result...>;
+
+  /// Writes the extents of the results for one sample to `to`. The buffers of the arguments have been read.
+  static void find_extents([[maybe_unused]] const buffer* buffers, extents* to) {
+    using program_type = program<source_of_call<Single, tree_over_buffers<false, false, typename Argument::type>...>>;
+    std::int64_t symbols[program_type::symbol_count + 1] = {};
+    if constexpr (!program_type::is_static) {
+      leaf_argument given[arguments + 1];
+      for (int i = 0; i < arguments; ++i) given[i] = {buffers[i].data, buffers[i].extents, row_major(buffers[i].extents)};
+      bind_symbols(program_type::value.view(), given, symbols);
+    }
+    for (int i = 0; i < results; ++i) to[i] = output_extents<program_type>(i, symbols);
+  }
 
   static void run(const buffer_list& list, buffer* buffers) {
     if (!list.is_batch()) return run_over<false>(Single{}, buffers, 1);

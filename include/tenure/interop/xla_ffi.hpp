@@ -56,7 +56,7 @@ inline bool read_frame(const XLA_FFI_CallFrame& frame, buffer_list& list, int ar
     const auto& b = *static_cast<const XLA_FFI_Buffer*>(i < arguments ? frame.args.args[i] : frame.rets.rets[i - arguments]);
     if (!list.read(i, static_cast<dtype>(element_type_of(b.dtype)), b.data, b.rank, b.dims)) return false;
   }
-  return list.agree();
+  return list.find_batch(arguments + results);
 }
 
 /// The handler of a call.
@@ -76,8 +76,8 @@ struct xla_handler {
   }
 };
 
-template <class... X, class F>
-exported<xla_handler, XLA_FFI_Handler, decltype(traced_function(std::declval<F>())), X...> exported_to_xla(const F&);
+template <class Tag, class... X, class F>
+exported<xla_handler, XLA_FFI_Handler, of_library<decltype(traced_function(std::declval<F>())), Tag>, X...> exported_to_xla(const F&);
 
 }  // namespace tenure::detail::exports
 
@@ -86,11 +86,9 @@ extern "C" __attribute__((weak, visibility("default"))) const tenure::detail::ex
   return tenure::detail::exports::first_record<XLA_FFI_Handler>;
 }
 
-#define TENURE_XLA_JOINED(a, b) a##b
-#define TENURE_XLA_JOIN(a, b) TENURE_XLA_JOINED(a, b)
 /// Exports a traced function without captures to JAX, with its derivatives. After it come the types of its arguments: tensors, numbers, tuples, models and
 /// tn::constant_argument of these.
 #define TENURE_XLA_FFI(function, ...) \
-  static const decltype(::tenure::detail::exports::exported_to_xla<__VA_ARGS__>(function)) TENURE_XLA_JOIN(tenure_xla_, __LINE__)(#function)
+  TENURE_EXPORTED(exported_to_xla, function, __COUNTER__, __VA_ARGS__)
 
 #include <tenure/core/letters/restore.hpp>

@@ -86,9 +86,9 @@ class cost_of_block;
 template <class F, class... Block, class... Data>
 class cost_of_block<F, std::tuple<Block...>, Data...> final : public function_of_ceres_t<F, std::tuple<Block...>, std::tuple<rebind_kind_t<Data, tracing>...>> {
   template <class G>
-  using program_of = program<source_of_call<G, tensor<double, Block>..., rebind_kind_t<Data, values>...>>;
-  using residuals_alone = program_of<optim::detail::residuals_of_one<F>>;
-  using with_jacobians = program_of<optim::detail::one_observation<F, sizeof...(Block)>>;
+  using source_for = source_of_call<G, tensor<double, Block>..., rebind_kind_t<Data, values>...>;
+  using residuals_alone = program<source_for<optim::detail::residuals_of_one<F>>>;
+  using with_jacobians = program<source_for<optim::detail::one_observation<F, sizeof...(Block)>>>;
   using kept = kept_elements<Data...>;
 
   static constexpr std::size_t blocks = sizeof...(Block);
@@ -107,6 +107,12 @@ class cost_of_block<F, std::tuple<Block...>, Data...> final : public function_of
       data_.write_addresses(arguments + blocks);
       backend<cpu_device>::check_arguments(program_detail::index_arguments<residuals_alone>, arguments, nullptr);
     }
+  }
+
+  /// Whether both programs can be compiled. If not, a static_assert gives the reason.
+  static constexpr bool is_compiled() {
+    if constexpr (!is_traceable<source_for<optim::detail::residuals_of_one<F>>>()) return false;
+    else return is_traceable<source_for<optim::detail::one_observation<F, sizeof...(Block)>>>();
   }
 
   bool Evaluate(double const* const* parameters, double* residuals, double** jacobians) const override {
@@ -155,9 +161,13 @@ auto cost_function(F, const Data&... data) {
   using blocks = std::tuple<Block...>;
   if constexpr (interop::detail::are_blocks<Block...>() && (interop::detail::is_kept<Data>() && ...)) {
     using traced_data = std::tuple<detail::rebind_kind_t<Data, tracing>...>;
-    if constexpr (interop::detail::one_block<F, blocks, traced_data>::is_possible())
-      return std::unique_ptr<interop::detail::function_of_ceres_t<F, blocks, traced_data>>(std::make_unique<interop::detail::cost_of_block<F, blocks, Data...>>(data...));
-    else return std::unique_ptr<ceres::CostFunction>();
+    if constexpr (interop::detail::one_block<F, blocks, traced_data>::is_possible()) {
+      using cost = interop::detail::cost_of_block<F, blocks, Data...>;
+      if constexpr (cost::is_compiled()) return std::unique_ptr<interop::detail::function_of_ceres_t<F, blocks, traced_data>>(std::make_unique<cost>(data...));
+      else return std::unique_ptr<ceres::CostFunction>();
+    } else {
+      return std::unique_ptr<ceres::CostFunction>();
+    }
   } else {
     return std::unique_ptr<ceres::CostFunction>();
   }

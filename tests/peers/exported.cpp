@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
-// Functions that xla_ffi.py calls from JAX: models, tuples, run-time extents, narrow types, loops, integers, and a gradient as a function.
+// Functions that xla_ffi.py calls from JAX, and torch_operators.py from PyTorch: models, tuples, run-time extents, narrow types, loops, integers, and a gradient as a function.
 #include <boost/hana/define_struct.hpp>
 
-#include <tenure/interop/xla_ffi.hpp>
 #include <tenure/tenure.hpp>
+
+#if EXPORT_TO_TORCH
+#include <tenure/interop/torch.hpp>
+#define EXPORT TENURE_TORCH
+#else
+#include <tenure/interop/xla_ffi.hpp>
+#define EXPORT TENURE_XLA_FFI
+#endif
 
 namespace {
 namespace tn = tenure;
@@ -41,14 +48,14 @@ constexpr auto slope = tn::grad(energy);
 constexpr auto checked = [](auto x, auto y) { return x + y; };
 }  // namespace
 
-TENURE_XLA_FFI(projected, camera<tn::values>, tn::constant_argument<array<double, 3>>);
-TENURE_XLA_FFI(layer, tn::shared_argument<network<tn::values>>, array<double, 5>);
-TENURE_XLA_FFI(both, std::tuple<array<double, 3>, array<double, 3>>);
-TENURE_XLA_FFI(joined, array<double, 4>, array<double, dyn>);
-TENURE_XLA_FFI(table, array<double, dyn>, array<double, dyn>);
-TENURE_XLA_FFI(newton, double);
-TENURE_XLA_FFI(chosen, array<bool, 4>, array<std::int32_t, 2>, array<float, 4>);
-TENURE_XLA_FFI(narrow, array<tn::bfloat16, 8>);
-TENURE_XLA_FFI(energy, array<double, 3>);
-TENURE_XLA_FFI(slope, array<double, 3>);
-TENURE_XLA_FFI(checked, array<double, dyn>, array<double, dyn>);
+EXPORT(projected, camera<tn::values>, tn::constant_argument<array<double, 3>>);
+EXPORT(layer, tn::shared_argument<network<tn::values>>, array<double, 5>);
+EXPORT(both, std::tuple<array<double, 3>, array<double, 3>>);
+EXPORT(joined, array<double, 4>, array<double, dyn>);
+EXPORT(table, array<double, dyn>, array<double, dyn>);
+EXPORT(newton, double);
+EXPORT(chosen, array<bool, 4>, array<std::int32_t, 2>, array<float, 4>);
+EXPORT(narrow, array<tn::bfloat16, 8>);
+EXPORT(energy, array<double, 3>);
+EXPORT(slope, array<double, 3>);
+EXPORT(checked, array<double, dyn>, array<double, dyn>);
