@@ -9,6 +9,7 @@ install(TARGETS tenure EXPORT tenureTargets INCLUDES DESTINATION "${CMAKE_INSTAL
 install(DIRECTORY include/tenure DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS tenure_large_programs EXPORT tenureTargets)
 install(DIRECTORY kernels/tenure DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")  # beside the headers, so tenure::cuda needs no further include folder
+install(DIRECTORY python/ DESTINATION "${CMAKE_INSTALL_DATADIR}/tenure/python" FILES_MATCHING PATTERN "*.py")  # for PYTHONPATH: functions inside JAX and PyTorch
 install(EXPORT tenureTargets NAMESPACE tenure:: DESTINATION "${package_dir}")
 
 configure_package_config_file(cmake/tenureConfig.cmake.in tenureConfig.cmake INSTALL_DESTINATION "${package_dir}")
