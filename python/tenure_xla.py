@@ -28,7 +28,7 @@ class Function(Signature):
 
     def __init__(self, name, signature, targets):
         super().__init__(name, signature)
-        self._targets = targets
+        self.targets = targets  # the names of XLA's handlers, for jax.export.DisabledSafetyCheck.custom_call
 
     def __call__(self, *arguments):
         arrays = [self._array(leaf, x) for leaf, x in zip(self.inputs, self.flatten(arguments))]
@@ -102,7 +102,7 @@ def _abstract(*avals, function, kind, sums):
 
 
 def _foreign(*arrays, function, kind, sums):
-    return jax.ffi.ffi_call(function._targets[kind], function.shapes(kind, sums, arrays))(*arrays)
+    return jax.ffi.ffi_call(function.targets[kind], function.shapes(kind, sums, arrays))(*arrays)
 
 
 def _on_another_platform(ctx, *operands, function, kind, sums):
@@ -189,11 +189,16 @@ class Library:
         return f"<{self._path}: {', '.join(name for name in vars(self) if name != '_path')}>"
 
 
+_names = {}  # of the files that were loaded: their paths
+
+
 @functools.lru_cache(maxsize=None)
 def _load(path, changed):
     functions = {}
     for name, (written, entries, signature) in records(path, "tenure_xla_first_record", "TENURE_XLA_FFI")[1].items():
-        targets = {kind: f"{path}:{written}:{kind}" for kind in entries}
+        # The name of the file, so that an exported program finds the handler where the library lies elsewhere.
+        library = os.path.basename(path) if _names.setdefault(os.path.basename(path), path) == path else path
+        targets = {kind: f"tenure:{library}:{written}:{kind}" for kind in entries}
         for kind, entry in entries.items():
             jax.ffi.register_ffi_target(targets[kind], jax.ffi.pycapsule(ctypes.c_void_p(entry)), platform="cpu")
         functions[name] = Function(name, signature, targets)

@@ -215,6 +215,10 @@ with jax.debug_nans(True):
     refused("invalid value (nan) encountered in energy", library.energy, bad)
 with jax.disable_jit():
     same(library.newton(2.0), newton(2.0))
+from jax import export
+
+checks = [export.DisabledSafetyCheck.custom_call(name) for name in library.energy.targets.values()]
+same(export.export(jax.jit(jax.grad(library.energy)), disabled_checks=checks)(bad).call(jnp.ones(3)), jax.grad(energy)(jnp.ones(3)))
 if jax.device_count() == 2:
     from jax.sharding import Mesh, PartitionSpec as P
     mesh = Mesh(jax.devices(), ("d",))
