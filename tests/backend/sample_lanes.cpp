@@ -4,6 +4,8 @@
 
 #include <tenure/backend/cpu/sample_lanes.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace tn = tenure;
@@ -53,13 +55,19 @@ void check_samples(std::int64_t rows, std::int64_t columns, bool by_columns) {
 
   if (by_columns) return;
   for (int used = 1; used <= lanes; ++used) {  // memory behind the samples that are stored stays as it is
-    back.assign(n, T(0));
-    found = wanted;  // scatter() may write over the lanes
-    all::scatter(size, found.data(), back.data(), used);
-    bool is_right = true;
-    for (std::int64_t i = 0; i < size * lanes; ++i) is_right = is_right && back[static_cast<std::size_t>(i)] == (i < size * used ? memory[static_cast<std::size_t>(i)] : T(0));
-    CAPTURE(used);
-    CHECK(is_right);
+    back.assign(n + 64 / sizeof(T), T(0));
+    auto* const lines = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(back.data()) + 63) / 64 * 64);
+    for (T* const to : {back.data(), lines})
+      for (const bool past_caches : {false, all::may_stream(size, to)}) {
+        std::fill(back.begin(), back.end(), T(0));
+        found = wanted;  // scatter() may write over the lanes
+        all::scatter(size, found.data(), to, used, past_caches);
+        tn::math::end_of_streams();
+        bool is_right = true;
+        for (std::int64_t i = 0; i < size * lanes; ++i) is_right = is_right && to[i] == (i < size * used ? memory[static_cast<std::size_t>(i)] : T(0));
+        CAPTURE(used, past_caches);
+        CHECK(is_right);
+      }
   }
 }
 
