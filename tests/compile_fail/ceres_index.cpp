@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: at: the index lies outside its axis
 // lines: 22
-#include <tenure/interop/ceres.hpp>
 #include <tenure/tenure.hpp>
+
+#include <tenure/interop/ceres.hpp>
 namespace tn = tenure;
 
 #ifdef TENURE_MISUSE
