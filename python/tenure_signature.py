@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """What tenure_xla and tenure_torch share: the signatures of exported functions, the trees of their arguments, and the list of a library's functions."""
 import ctypes
+import functools
 import json
 import math
 import operator
@@ -42,6 +43,38 @@ def records(path, symbol, macro):
         found[name] = written, entries, json.loads(record.signature())
         at = record.next
     return library, found
+
+
+_paths = {}  # of the names of files that were loaded
+
+
+def name_of_library(path):
+    """The name of the file, which is the same where the library lies elsewhere; the path, if another library of this name was loaded before."""
+    name = os.path.basename(path)
+    return name if _paths.setdefault(name, path) == path else path
+
+
+class Library:
+    """The exported functions of a shared library, as attributes."""
+
+    def __init__(self, path, functions):
+        self._path = path
+        self.__dict__.update(functions)
+
+    def __repr__(self):
+        return f"<{self._path}: {', '.join(name for name in vars(self) if name != '_path')}>"
+
+
+def loader(load):
+    """load(path) for any spelling of a path: a library is loaded once, and again if its file changed."""
+    cached = functools.lru_cache(maxsize=None)(lambda path, changed: load(path))
+
+    @functools.wraps(load)
+    def of_file(path):
+        path = os.path.realpath(path)
+        return cached(path, os.stat(path).st_mtime_ns)
+
+    return of_file
 
 
 class Leaf:

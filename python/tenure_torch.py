@@ -9,13 +9,12 @@ dict. A derivative of a derivative is no operation: export the gradient as a fun
 """
 import ctypes
 import functools
-import os
 import re
 
 import torch
 from torch.autograd import forward_ad
 
-from tenure_signature import JVP, VALUE, VJP, Signature, records
+from tenure_signature import JVP, VALUE, VJP, Library, Signature, loader, name_of_library, records
 
 __all__ = ["load"]
 
@@ -142,30 +141,14 @@ def _refuse(function):
     raise NotImplementedError(f"tenure: {function.__name__}: a derivative of a derivative: export the gradient, such as tn::grad(f), as a function of its own")
 
 
-class Library:
-    """The exported functions of a shared library, as attributes."""
-
-    def __init__(self, path, functions):
-        self._path = path
-        self.__dict__.update(functions)
-
-    def __repr__(self):
-        return f"<{self._path}: {', '.join(name for name in vars(self) if name != '_path')}>"
-
-
-@functools.lru_cache(maxsize=None)
-def _load(path, changed):
+@loader
+def load(path):
+    """The functions that a shared library exports with TENURE_TORCH, as attributes."""
     library, found = records(path, "tenure_torch_first_record", "TENURE_TORCH")
     library.tenure_torch_define.restype = ctypes.c_bool
-    space = "tenure_" + re.sub(r"\W", "_", os.path.basename(path)) + f"_{abs(hash(path)) % 10**6}"
+    space = "tenure_" + re.sub(r"\W", "_", name_of_library(path))
     functions = {}
     for name, (written, entries, signature) in found.items():
         functions[name] = Function(name, signature)
         functions[name].define(library, space, re.sub(r"\W", "_", written), entries)
     return Library(path, functions)
-
-
-def load(path):
-    """The functions that a shared library exports with TENURE_TORCH, as attributes."""
-    path = os.path.realpath(path)
-    return _load(path, os.stat(path).st_mtime_ns)

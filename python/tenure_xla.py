@@ -10,7 +10,6 @@ export the gradient as a function of its own, TENURE_XLA_FFI(gradient, ...) with
 """
 import ctypes
 import functools
-import os
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +17,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from tenure_signature import JVP, VALUE, VJP, Signature, records
+from tenure_signature import JVP, VALUE, VJP, Library, Signature, loader, name_of_library, records
 
 __all__ = ["load"]
 
@@ -178,34 +177,13 @@ def _transpose(cotangents, *operands, function, kind, sums):
 ad.primitive_transposes[_call] = _transpose
 
 
-class Library:
-    """The exported functions of a shared library, as attributes."""
-
-    def __init__(self, path, functions):
-        self._path = path
-        self.__dict__.update(functions)
-
-    def __repr__(self):
-        return f"<{self._path}: {', '.join(name for name in vars(self) if name != '_path')}>"
-
-
-_names = {}  # of the files that were loaded: their paths
-
-
-@functools.lru_cache(maxsize=None)
-def _load(path, changed):
-    functions = {}
+@loader
+def load(path):
+    """The functions that a shared library exports with TENURE_XLA_FFI, as attributes."""
+    functions, library = {}, name_of_library(path)
     for name, (written, entries, signature) in records(path, "tenure_xla_first_record", "TENURE_XLA_FFI")[1].items():
-        # The name of the file, so that an exported program finds the handler where the library lies elsewhere.
-        library = os.path.basename(path) if _names.setdefault(os.path.basename(path), path) == path else path
         targets = {kind: f"tenure:{library}:{written}:{kind}" for kind in entries}
         for kind, entry in entries.items():
             jax.ffi.register_ffi_target(targets[kind], jax.ffi.pycapsule(ctypes.c_void_p(entry)), platform="cpu")
         functions[name] = Function(name, signature, targets)
     return Library(path, functions)
-
-
-def load(path):
-    """The functions that a shared library exports with TENURE_XLA_FFI, as attributes."""
-    path = os.path.realpath(path)
-    return _load(path, os.stat(path).st_mtime_ns)

@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 // The rows of Ceres: AutoDiffCostFunction, one thread, and the dense Schur complement, which is the fastest of its solvers for 50 cameras.
 #include <ceres/ceres.h>
-#include <ceres/rotation.h>
 
 #include <benchmark/benchmark.h>
 
+#include "../ceres/functors.hpp"
 #include "problem.hpp"
 
 namespace {
 
 using namespace bench::bundle;
 
-struct error_of {
-  double x, y;
-
-  template <class T>
-  bool operator()(const T* camera, const T* point, T* residual) const {
-    T p[3];
-    ceres::AngleAxisRotatePoint(camera, point, p);
-    for (int i = 0; i < 3; ++i) p[i] += camera[3 + i];
-    const T u = -p[0] / p[2], v = -p[1] / p[2], r = u * u + v * v, scale = camera[6] * (1.0 + r * (camera[7] + camera[8] * r));
-    residual[0] = scale * u - x, residual[1] = scale * v - y;
-    return true;
-  }
-};
+using error_of = bench::ceres_functors::projection_error;
 
 struct whole {
   std::vector<double> camera = given().camera, point = given().point;

@@ -7,7 +7,7 @@
 
 #include <tenure/interop/ceres.hpp>
 
-#include "counted_heap.hpp"
+#include "../counted_heap.hpp"
 #include "residuals.hpp"
 
 #undef CHECK  // glog, which Ceres includes, has one that aborts

@@ -8,7 +8,7 @@
 #include <tenure/threads.hpp>
 
 #include "bench/bundle/problem.hpp"
-#include "counted_heap.hpp"
+#include "../counted_heap.hpp"
 #include "residuals.hpp"
 
 #undef CHECK  // glog, which Ceres includes, has one that aborts

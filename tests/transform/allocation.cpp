@@ -2,7 +2,6 @@
 // The steady state allocates nothing: every way to the heap is counted, not operator new alone.
 #include "../catch.hpp"
 
-#include <atomic>
 #include <cstdlib>
 
 #include <boost/hana/define_struct.hpp>
@@ -10,32 +9,7 @@
 #include <tenure/tenure.hpp>
 #include <tenure/threads.hpp>
 
-#include "../sanitizers.hpp"
-
-#if defined(__GLIBC__) && !TENURE_TEST_ADDRESS_SANITIZER
-#define TENURE_TEST_COUNTS_MALLOC 1
-#else
-#define TENURE_TEST_COUNTS_MALLOC 0
-#endif
-
-namespace {
-std::atomic<std::size_t> allocations = 0;
-}
-
-#if TENURE_TEST_COUNTS_MALLOC
-extern "C" {
-void* __libc_malloc(std::size_t);
-void* __libc_memalign(std::size_t, std::size_t);
-void* malloc(std::size_t bytes) { return ++allocations, __libc_malloc(bytes); }
-void* aligned_alloc(std::size_t alignment, std::size_t bytes) { return ++allocations, __libc_memalign(alignment, bytes); }
-void* memalign(std::size_t alignment, std::size_t bytes) { return ++allocations, __libc_memalign(alignment, bytes); }
-int posix_memalign(void** to, std::size_t alignment, std::size_t bytes) {
-  ++allocations;
-  *to = __libc_memalign(alignment, bytes);
-  return *to == nullptr;
-}
-}
-#endif
+#include "../counted_heap_hooks.hpp"
 
 namespace tn = tenure;
 
@@ -46,15 +20,6 @@ struct network {
                            (tn::param<Kind, float, tn::shape<150, 10>>, w2));
   constexpr auto operator()(auto x) const { return matmul(relu(matmul(x, w1) + b1), w2); }
 };
-
-template <class F>
-std::size_t counted(F f) {
-  f();  // the pool fills, lazily made statics are made
-  f();
-  const std::size_t before = allocations;
-  for (int i = 0; i < 3; ++i) f();
-  return allocations - before;
-}
 }  // namespace
 
 TEST_CASE("the counter counts") {

@@ -143,7 +143,7 @@ exported<torch_operator, torch_entry, of_library<decltype(traced_function(std::d
 extern "C" __attribute__((weak, visibility("default"))) const tenure::detail::exports::record<tenure::detail::exports::torch_entry>* tenure_torch_first_record() {
   return tenure::detail::exports::first_record<tenure::detail::exports::torch_entry>;
 }
-/// Defines an operator: `schema` is that of PyTorch, and `entry` an entry of a record. Returns whether PyTorch took it.
+/// Defines the operator `space::name` of PyTorch, which `entry` computes. `schema` has its types in PyTorch's notation. Returns whether PyTorch took it.
 extern "C" __attribute__((weak, visibility("default"))) bool tenure_torch_define(const char* space, const char* name, const char* schema, tenure::detail::exports::torch_entry* entry) {
   TorchLibraryHandle definitions = nullptr, implementations = nullptr;  // they live as long as the process
   return aoti_torch_library_init_fragment(space, __FILE__, __LINE__, &definitions) == AOTI_TORCH_SUCCESS && aoti_torch_library_def(definitions, schema) == AOTI_TORCH_SUCCESS &&

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "../sanitizers.hpp"
+#include "sanitizers.hpp"
 
 #if defined(__GLIBC__) && !TENURE_TEST_ADDRESS_SANITIZER
 #define TENURE_TEST_COUNTS_MALLOC 1
