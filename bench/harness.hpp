@@ -143,7 +143,7 @@ void stream_through_caches(std::int64_t n, T* const (&out)[Outputs], const T* fi
   using packet = tn::math::packet_of<T>;
   const bool fits_in_cache = n * static_cast<std::int64_t>(sizeof(T)) <= 1 << 20;
   if (fits_in_cache) stream_by<packet, false>(n, out, first, in...);
-  else stream_by<typename Eigen::internal::unpacket_traits<packet>::half, false>(n, out, first, in...);
+  else stream_by<tenure::math::half_of<packet>, false>(n, out, first, in...);
 }
 
 /// The memory floor: each input read once, each output written once, next to no arithmetic; past the caches where Tenure stores so.

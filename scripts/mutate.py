@@ -142,7 +142,7 @@ tables_for_512 = ("pieces.hpp",)  # what only the code behind such an #if reads
 def mutations_of(path):
     """(line number, the line as it is, the line with a mistake) for each mistake of one file, in what this processor compiles."""
     out, closing = [], None  # what ends a text over many lines, also of another language: the script and the style of a page
-    unseen, opens_512 = [], "#if defined(EIGEN_VECTORIZE_AVX512)"
+    unseen, opens_512 = [], "#if TENURE_AVX512"
     text = path.read_text()
     sees_512 = (opens_512 not in text and path.name not in tables_for_512) or has_avx512()
     if not sees_512 and path.name in tables_for_512:

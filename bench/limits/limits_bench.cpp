@@ -36,7 +36,7 @@ void plain_stream(std::int64_t n, float* y, const float* a, const float* b, cons
   bench::stream_through_caches<1, float>(n, {y}, a, b, c, d);
 }
 
-#if defined(EIGEN_VECTORIZE_SSE)
+#if TENURE_SSE
 /// Stores that pass the caches by, so that a line is not read before it is written.
 void streaming_stores(std::int64_t n, float* y, const float* a, const float* b, const float* c, const float* d) {
   bench::stream_by<m::packet_of<float>, true, 1, float>(n, {y}, a, b, c, d);
@@ -63,7 +63,7 @@ const bool registered = [] {
   benchmark::RegisterBenchmark("limit_fma_f32/limit/1", fma_peak<float>);
   benchmark::RegisterBenchmark("limit_fma_f64/limit/1", fma_peak<double>);
   stream_rows("limit", plain_stream);
-#if defined(EIGEN_VECTORIZE_SSE)
+#if TENURE_SSE
   stream_rows("streaming_stores", streaming_stores);
 #endif
   return true;

@@ -9,7 +9,7 @@
 //   passes/              graph -> graph, and graph -> schedule of fused kernels
 //   program/             the one splice, values -> types
 //   kernels/             what runs on a GPU, as templates over an encoded program; beside include/
-//   backend/             reference (for tests), cpu (our engine, on Eigen's packets), cuda (kernels)
+//   backend/             reference (for tests), cpu (our engine), cuda (kernels)
 //   transform/           what is compiled: compile, grad, vjp, jvp, loops and branches, models
 //   inspect/             what shows a plan: text, pictures, profiles, the first NaN
 //   eager/               what runs at once: evaluation, assignment, in-place updates, history and backward()
@@ -28,8 +28,6 @@
 #error "tenure: include: a 64-bit target is needed: compile without -m32"
 #elif defined(__GNUC__) && !defined(__cpp_exceptions)
 #error "tenure: include: exceptions are needed: compile without -fno-exceptions"
-#elif !defined(__CUDACC__) && !__has_include(<Eigen/Core>)
-#error "tenure: include: Eigen 3.4 is not on the include path: install libeigen3-dev, and compile with -isystem /usr/include/eigen3"
 #elif !__has_include(<boost/hana/accessors.hpp>)
 #error "tenure: include: Boost.Hana is not on the include path: install libboost-dev"
 #else

@@ -23,7 +23,7 @@ constexpr std::int64_t cached = tn::cpu_backend::costs::cached_bytes;
 /// May the first step of a call store past the caches?
 template <class F, class... X>
 constexpr bool may_bypass(const F&, const X&...) {
-#if defined(__CUDACC__) || !defined(EIGEN_VECTORIZE_SSE)
+#if defined(__CUDACC__) || !TENURE_SSE
   return true;
 #else
   using program = tn::program<tn::detail::source_of<F, X...>>;
@@ -112,7 +112,7 @@ TEST_CASE("kernels that wait for memory may store past the caches, and those tha
   const tn::tensor<float, shape<dyn>> x(tn::zeros<float>(shape<dyn>{}, 4));
   STATIC_REQUIRE(may_bypass(two_results, x, x));
   STATIC_REQUIRE(may_bypass(tn::value_and_grad<0, 1>([](auto a, auto b) { return sum(sqrt(a * a + 1.0) * b); }), x, x));
-#if defined(EIGEN_VECTORIZE_SSE) && !defined(__CUDACC__)
+#if TENURE_SSE
   STATIC_REQUIRE_FALSE(may_bypass([](auto a, auto b) { return sin(a) * log1p(exp(b)) + tanh(a * b); }, x, x));
 #endif
 }

@@ -19,7 +19,7 @@ template <class P, class F>
 void each_width(F f) {
   f(P{});
   if constexpr (!math::is_one_lane<P>) {
-    using half = typename Eigen::internal::unpacket_traits<P>::half;
+    using half = tenure::math::half_of<P>;
     if constexpr (!std::is_same_v<half, P>) each_width<half>(f);
     else f(math::scalar_of<P>{});
   }

@@ -213,8 +213,8 @@ TEST_CASE("packets act lane by lane", "[math]") {
   check_packet<std::int32_t>();
   check_packet<std::int64_t>();
   // The narrower registers, where the widest packet is not the only one.
-  check_packet<Eigen::internal::packet_traits<float>::half>();
-  check_packet<Eigen::internal::packet_traits<double>::half>();
+  check_packet<tenure::math::half_of<tenure::math::packet_of<float>>>();
+  check_packet<tenure::math::half_of<tenure::math::packet_of<double>>>();
 }
 
 TEST_CASE("bool is a packet of one lane", "[math]") {
@@ -230,6 +230,6 @@ TEST_CASE("floating packets keep NaN, signs and gradual underflow", "[math]") {
   check_floating<m::packet_of<double>>();
   check_floating<float>();
   check_floating<double>();
-  check_floating<Eigen::internal::packet_traits<float>::half>();
-  check_floating<Eigen::internal::packet_traits<double>::half>();
+  check_floating<tenure::math::half_of<tenure::math::packet_of<float>>>();
+  check_floating<tenure::math::half_of<tenure::math::packet_of<double>>>();
 }

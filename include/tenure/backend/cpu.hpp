@@ -4,10 +4,6 @@
 
 #include <tenure/backend/backend.hpp>
 
-#if defined(__CUDACC__)  // a .cu file has all of Eigen
-#include <tenure/math/eigen_core.hpp>
-#endif
-
 #include <tenure/backend/cpu/call.hpp>
 
 namespace TENURE_NAMESPACE {

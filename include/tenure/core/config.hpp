@@ -13,11 +13,17 @@
 #error "tenure: include: -ffast-math and -Ofast break exp, log, sin, pow and NaN: compile with -O3, or with -DTENURE_ALLOW_FAST_MATH=1 to take wrong results"
 #endif
 
-// 1: packets have one lane. That is so with nvcc, and if Eigen must not vectorize. The first include of Eigen decides this, so Eigen's own macro is
-// tested first.
+// 1: packets have one lane. That is so with nvcc, and where Eigen's macros forbid vectors. Where the packets are Eigen's, its first include decides
+// this, so its own macro is tested first.
 #ifndef TENURE_ONE_LANE
 #if defined(__CUDACC__)
 #define TENURE_ONE_LANE 1
+#elif defined(__SSE2__) && defined(__GNUC__)
+#if defined(EIGEN_DONT_VECTORIZE)
+#define TENURE_ONE_LANE 1
+#else
+#define TENURE_ONE_LANE 0
+#endif
 #elif defined(EIGEN_CONFIGURE_VECTORIZATION_H) && defined(EIGEN_VECTORIZE)
 #define TENURE_ONE_LANE 0
 #elif defined(EIGEN_DONT_VECTORIZE) || defined(EIGEN_DONT_ALIGN)
@@ -31,6 +37,28 @@
 #else
 #define TENURE_ONE_LANE 0
 #endif
+#endif
+
+// The vector instructions of x86 that packets use. TENURE_SSE: packets are registers of x86 (math/packet/registers.hpp). Elsewhere they are Eigen's.
+#if !TENURE_ONE_LANE && defined(__SSE2__) && defined(__GNUC__)
+#define TENURE_SSE 1
+#else
+#define TENURE_SSE 0
+#endif
+#if TENURE_SSE && defined(__AVX__)
+#define TENURE_AVX 1
+#else
+#define TENURE_AVX 0
+#endif
+#if TENURE_SSE && defined(__AVX2__)
+#define TENURE_AVX2 1
+#else
+#define TENURE_AVX2 0
+#endif
+#if TENURE_SSE && defined(__AVX512F__)
+#define TENURE_AVX512 1
+#else
+#define TENURE_AVX512 0
 #endif
 
 // 1: each call on the CPU tests whether a debug_nans_scope of its thread watches it. 0: no call tests this, and a scope does not compile. All units

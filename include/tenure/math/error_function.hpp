@@ -34,7 +34,7 @@ TENURE_KERNEL_LAYER P erf(P x) {
   if constexpr (is_one_lane<P> && wide)  // one number takes 3 ns so, and 15 below
     if (abs(x) < T(detail::near_zero_of_erf)) return mul(x, detail::erf_near_zero(mul(x, x)));
   // erf rounds to 1 from 5.9216 (float: 3.9193) on.
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && wide) return with_sign(detail::piecewise<false>(at_most(abs(x), 5.925), 13.0 / 16, detail::erf_pieces_double), x);
   else if constexpr (is_512<P>) return with_sign(detail::piecewise<true>(at_most(abs(x), 3.95f), 33.0f / 128, detail::erf_pieces_float), x);
 #endif

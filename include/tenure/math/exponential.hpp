@@ -51,7 +51,7 @@ TENURE_KERNEL_INLINE P scale(P a, P n) {
   }
 }
 
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
 // 2^(k/16) rounded to nearest, and below the rounding error as a second number. The literals have the type of the table: with
 // -frounding-math g++ 12 emits other bits for an array or a struct in which a double is converted to float inexactly (test_math_rounding_math).
 template <class T>
@@ -94,7 +94,7 @@ TENURE_KERNEL_INLINE P lookup16(const scalar_of<P> (&table)[16], P index) {
 // Clamps x to [-bound, bound]. A NaN becomes one of the bounds.
 template <class P>
 TENURE_KERNEL_INLINE P within(P x, scalar_of<P> bound) {
-#if defined(EIGEN_VECTORIZE_AVX512DQ)
+#if TENURE_AVX512 && defined(__AVX512DQ__)
   constexpr int nearer_zero = 2;
   if constexpr (layout<P>::wide) return _mm512_maskz_range_pd(every_lane<P>, x, set1<P>(bound), nearer_zero);
   else return _mm512_maskz_range_ps(every_lane<P>, x, set1<P>(bound), nearer_zero);
@@ -147,7 +147,7 @@ TENURE_KERNEL_LAYER P exp_of_twin(twin<P> x) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
   const P one = set1<P>(T(1));
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P>) return exp_by_table<false>(x.hi, x.lo);
 #endif
   exp_parts<P> parts = exp_reduce(at_least(at_most(x.hi, T(wide ? 710.0 : 89.0)), T(wide ? -746.0 : -104.5)));
@@ -161,7 +161,7 @@ TENURE_KERNEL_LAYER P exp_of_twin(twin<P> x) {
 template <class P>
 TENURE_KERNEL_LAYER P exp_of_minus_abs(P x) {
   x = neg(abs(x));
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P>) return exp_by_table<true>(x);
 #endif
   return exp_clamped(at_least(x, scalar_of<P>(layout<P>::wide ? -746.0 : -104.5)));
@@ -192,7 +192,7 @@ TENURE_KERNEL_INLINE P half_expm1(P x) {
 template <class P>
 TENURE_KERNEL_LAYER P exp(P x) {
   constexpr bool wide = detail::layout<P>::wide;
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P>) return detail::exp_by_table<false>(x);
 #endif
   // The bounds lie just beyond the largest x with a finite result and the smallest with a nonzero one. So n stays small, and inf

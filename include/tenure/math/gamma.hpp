@@ -102,7 +102,7 @@ template <class P>
 TENURE_KERNEL_LAYER P digamma_of_positive(P b) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && wide) return digamma_by_pieces(b);
 #endif
 #if !defined(__CUDACC__)

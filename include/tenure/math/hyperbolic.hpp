@@ -11,7 +11,7 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
 namespace detail {
 
 // Let d be the relative amount by which 2^(k/16) exceeds sixteenth_powers[k], and e the amount by which ln2 exceeds the nearest
@@ -87,7 +87,7 @@ TENURE_KERNEL_INLINE P sinh_by_table(P a) {  // 0 <= a <= 90, or NaN
 template <class P>
 TENURE_KERNEL_LAYER P tanh(P x) {
   using T = scalar_of<P>;
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && !detail::layout<P>::wide)
     return with_sign(detail::piecewise<false>(at_most(abs(x), 9.02f), 75.0f / 128, detail::tanh_pieces_float), x);
   else if constexpr (is_512<P>) return with_sign(detail::tanh_by_table(at_most(abs(x), 20.0)), x);
@@ -114,7 +114,7 @@ TENURE_KERNEL_LAYER P sinh(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
   const P a = abs(x);
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && !wide) return with_sign(detail::sinh_by_table(at_most(a, 90.0f)), x);
 #endif
   const detail::exp_parts<P> parts = detail::exp_reduce(at_most(a, T(wide ? 712.0 : 90.0)));

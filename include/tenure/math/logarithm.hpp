@@ -25,7 +25,7 @@ struct log_parts {
 template <class P>
 TENURE_KERNEL_INLINE log_parts<P> log_split(P x) {
   using L = layout<P>;
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && L::wide) {
     const P m = _mm512_maskz_getmant_pd(every_lane<P>, x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
     return {_mm512_sub_pd(_mm512_maskz_getexp_pd(every_lane<P>, x), _mm512_maskz_getexp_pd(every_lane<P>, m)), m};
@@ -134,7 +134,7 @@ TENURE_KERNEL_LAYER P log1p_ordinary(P x) {
   return log_sum(parts.e, add(sub(parts.m, one), scaled));
 }
 
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
 // A table for each piece of [1, 3/2) and [3/4, 1), selected by the four leading bits of the fraction. c is close to the
 // reciprocal of the middle of the piece, and exactly 1 in the two pieces next to 1. c is chosen so that the natural and the
 // binary logarithm of 1/c are both within 1/64 ulp of the numbers in the table.
@@ -263,7 +263,7 @@ TENURE_KERNEL_INLINE P log1p_to_one(P x) {
 
 template <class P>
 TENURE_KERNEL_LAYER P log(P x) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P>) {
     const detail::log_piece<P> piece = detail::log_lookup(x);
     return detail::log_by_table(piece, piece.r);
@@ -277,7 +277,7 @@ template <class P>
 TENURE_KERNEL_LAYER P log2(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P>) {  // Remez fits of log2(1 + r) / r; the relative error is 2^-56.8 for double and 2^-28.8 for float
     const detail::log_piece<P> piece = detail::log_lookup(x);
     P q;
@@ -304,7 +304,7 @@ TENURE_KERNEL_LAYER P log2(P x) {
 template <class P>
 TENURE_KERNEL_LAYER P log1p(P x) {
   using T = scalar_of<P>;
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P>) return with_sign(detail::log1p_by_table(x), x);
 #endif
   constexpr T inf = std::numeric_limits<T>::infinity();
@@ -322,7 +322,7 @@ TENURE_KERNEL_LAYER P softplus(P x) {
   const P e = detail::exp_of_minus_abs(x);
   // e is in [0, 1], so the only special value is NaN, and the sum keeps it.
   P tail;
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P>) tail = detail::log1p_to_one(e);
   else
 #endif

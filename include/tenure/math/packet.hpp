@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Packets: the functions on SIMD registers with which every loop in the library is written. Only these headers and eigen_packets.hpp
-// use Eigen's packet primitives.
+// Packets: the functions on SIMD registers with which every loop in the library is written.
 // Law: each function does in each lane what the scalar function of the same name does, also for NaN. Integers wrap around
 // (core/number.hpp).
 // Cost: one or two instructions for each call. across() is slower and belongs after a loop.

@@ -8,7 +8,7 @@
 
 #include <tenure/math/packet.hpp>
 
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
 
 namespace TENURE_NAMESPACE::TENURE_LANES(math)::detail {
 

@@ -95,7 +95,7 @@ TENURE_KERNEL_LAYER P pow(P x, P y) {
 template <class P>
 TENURE_KERNEL_LAYER P rsqrt(P x) {
   using T = scalar_of<P>;
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P>) {
     // An estimate of 14 bits and a step of Halley's method; for double also a Newton step. For 0, inf and NaN the estimate is the
     // result.

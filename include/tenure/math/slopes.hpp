@@ -19,7 +19,7 @@ template <class P>
 TENURE_KERNEL_LAYER P tanh_slope(P x) {
   const P half = set1<P>(scalar_of<P>(0.5));
   P e;
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P>) e = detail::exp_by_table<false>(mul(abs(x), set1<P>(scalar_of<P>(-2))));
   else
 #endif

@@ -48,7 +48,7 @@ TENURE_KERNEL_INLINE twin<P> two_product(P a, P b) {
 // which has a hardware unit of its own.)
 template <class P>
 TENURE_KERNEL_INLINE P reciprocal(P a) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_rcp14_ps(every_lane<P>, a);
   else
 #endif
@@ -59,7 +59,7 @@ TENURE_KERNEL_INLINE P reciprocal(P a) {
 template <class P>
 TENURE_KERNEL_INLINE P estimated_inverse(P a) {
   using T = scalar_of<P>;
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && layout<P>::wide) return at_most<P>(_mm512_maskz_rcp14_pd(every_lane<P>, a), std::numeric_limits<T>::max());
 #endif
   return at_most(reciprocal(a), std::numeric_limits<T>::max());
@@ -105,7 +105,7 @@ TENURE_KERNEL_LAYER P quotient_by_sum(P a, scalar_of<P> k, P b) {
   const P d = add(set1<P>(k), b);
   const P d_low = sub(b, sub(d, set1<P>(k)));
   P inverse, q;
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && layout<P>::wide) {  // the correction needs only an estimate of the reciprocal
     inverse = _mm512_maskz_rcp14_pd(every_lane<P>, d);
     q = div(a, d);

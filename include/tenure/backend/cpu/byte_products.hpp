@@ -20,7 +20,7 @@ template <class S>
 inline constexpr bool is_byte = std::is_same_v<S, std::int8_t> || std::is_same_v<S, std::uint8_t>;
 
 /// Pairs of words of 16 bits: one packet of bytes, widened.
-#if defined(EIGEN_VECTORIZE_AVX512) && defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__CUDACC__)
+#if TENURE_AVX512 && defined(__AVX512BW__) && defined(__AVX512VL__)
 inline constexpr bool multiplies_bytes = true;
 struct byte_pairs {
   using sums = __m512i;
@@ -39,7 +39,7 @@ struct byte_pairs {
   }
   static TENURE_INLINE __m256i half(__m512i x) { return _mm256_add_epi32(_mm512_castsi512_si256(x), _mm512_maskz_extracti64x4_epi64(0xff, x, 1)); }
 };
-#elif defined(EIGEN_VECTORIZE_AVX2) && !defined(__CUDACC__)
+#elif TENURE_AVX2
 inline constexpr bool multiplies_bytes = true;
 struct byte_pairs {
   using sums = __m256i;
@@ -65,7 +65,7 @@ void matmul_of_bytes(...);
 template <class T, class A, class B>
 inline constexpr bool is_product_of_bytes = multiplies_bytes && std::is_same_v<T, std::int32_t> && is_byte<A> && is_byte<B>;
 
-#if defined(EIGEN_VECTORIZE_AVX2) && !defined(__CUDACC__)
+#if TENURE_AVX2
 /// The steps of a part of a sum, and the rows of A and columns of B that are packed at a time: 128 KiB and 32 KiB.
 inline constexpr index byte_part = 2048, byte_rows = 64, byte_columns = 16;
 /// The rows of a tile, which has four columns.

@@ -16,19 +16,28 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 namespace detail {
 
-namespace packets = Eigen::internal;
+namespace packets = math::detail::simd;
 using index = std::int64_t;
 
 /// Whether T has packet arithmetic here. Other types use scalar loops.
 template <class T>
 inline constexpr bool has_packets = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-inline constexpr bool many_registers = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 32;
+#if defined(__x86_64__) || defined(__i386__)
+inline constexpr bool many_registers = TENURE_AVX512;
+#else
+inline constexpr bool many_registers = sizeof(void*) == 8;
+#endif
 
 /// The packet with exactly `Lanes` lanes. Lanes is 1, or between min_lanes and max_lanes.
 template <class T, index Lanes>
 struct packet_of_lanes {
-  using type = typename packets::find_best_packet<T, static_cast<int>(Lanes)>::type;
+  template <class P>
+  static constexpr auto narrowed() {
+    if constexpr (math::width<P> <= Lanes || std::is_same_v<P, math::half_of<P>>) return std::type_identity<P>{};
+    else return narrowed<math::half_of<P>>();
+  }
+  using type = typename decltype(narrowed<math::packet_of<T>>())::type;
 };
 template <class T>
 struct packet_of_lanes<T, 1> {
@@ -38,9 +47,9 @@ template <class T, index Lanes>
 using packet_of = typename packet_of_lanes<T, Lanes>::type;
 
 template <class T>
-inline constexpr index max_lanes = packets::packet_traits<T>::size;
+inline constexpr index max_lanes = math::width<math::packet_of<T>>;
 template <class T>
-inline constexpr index min_lanes = sizeof(typename packets::find_best_packet<T, 1>::type) / sizeof(T);
+inline constexpr index min_lanes = math::width<typename packet_of_lanes<T, 2>::type>;
 
 /// The number of lanes of the widest packet that `columns` columns fill.
 template <class T>
@@ -56,7 +65,7 @@ constexpr index widest(index columns, index limit) {
 struct bfloat16_pair {
   bfloat16 of[2];
 };
-#if defined(EIGEN_VECTORIZE_AVX512) && defined(__AVX512BF16__) && !defined(__CUDACC__)
+#if TENURE_AVX512 && defined(__AVX512BF16__)
 inline constexpr bool multiplies_pairs = true;
 TENURE_INLINE __m512 add_pairs(__m512 x, __m512 y, __m512 sum) { return _mm512_dpbf16_ps(sum, std::bit_cast<__m512bh>(x), std::bit_cast<__m512bh>(y)); }
 #else

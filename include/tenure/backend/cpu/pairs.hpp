@@ -27,7 +27,7 @@ void pack_pairs(index k, index n, index width, matrix_ref<bfloat16> b, bfloat16_
   if (b.col_stride == 1) {
     for (index l = 0; l < k; ++l, to += width) {
       index j = 0;
-#if defined(EIGEN_VECTORIZE_AVX512) && !defined(__CUDACC__)
+#if TENURE_AVX512
       constexpr index lanes = 16;
       const bfloat16* const even = b.data + 2 * l * b.row_stride;
       const auto words = [](const bfloat16* from) __attribute__((always_inline)) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))); };

@@ -6,15 +6,14 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
-/// Combines all lanes, half by half. The order of the two operands of `combine` is unspecified. The lanes go through memory,
-/// because g++ 12 warns about Eigen's 512-bit shuffles (gcc.gnu.org/PR105593). There is no branch on scalars, because a maximum
+/// Combines all lanes, half by half. The order of the two operands of `combine` is unspecified. The lanes go through memory. There is no branch on scalars, because a maximum
 /// would mispredict it.
 template <class P, class Combine>
 TENURE_KERNEL_INLINE scalar_of<P> across(P a, Combine combine) {
   if constexpr (is_one_lane<P>) {
     return a;
   } else {
-    using half = typename detail::simd::unpacket_traits<P>::half;
+    using half = half_of<P>;
     scalar_of<P> lanes[width<P>];
     if constexpr (width<half> < width<P> && width<half> > 1) {
       store<P>(lanes, a);

@@ -58,7 +58,7 @@ TENURE_KERNEL_INLINE P neg(P a) {
 /// c - a*b, rounded like fma.
 template <class P>
 TENURE_KERNEL_INLINE P fnma(P a, P b, P c) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_fnmadd_ps(a, b, c);
   else if constexpr (is_512<P>) return _mm512_fnmadd_pd(a, b, c);
   else
@@ -87,14 +87,14 @@ TENURE_KERNEL_INLINE P with_sign(P magnitude, P sign) {
 }
 
 namespace detail {
-#if defined(EIGEN_VECTORIZE_SSE)
+#if TENURE_SSE
 TENURE_INLINE __m128 root(__m128 a) { return _mm_sqrt_ps(a); }
 TENURE_INLINE __m128d root(__m128d a) { return _mm_sqrt_pd(a); }
 // std::sqrt tests its argument and calls the C library for a negative one, because of errno.
 TENURE_INLINE float root(float a) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a))); }
 TENURE_INLINE double root(double a) { return _mm_cvtsd_f64(_mm_sqrt_sd(_mm_set_sd(a), _mm_set_sd(a))); }
 #endif
-#if defined(EIGEN_VECTORIZE_AVX)
+#if TENURE_AVX
 TENURE_INLINE __m256 root(__m256 a) { return _mm256_sqrt_ps(a); }
 TENURE_INLINE __m256d root(__m256d a) { return _mm256_sqrt_pd(a); }
 #endif
@@ -103,12 +103,12 @@ TENURE_INLINE __m256d root(__m256d a) { return _mm256_sqrt_pd(a); }
 /// The square root, correctly rounded. (Eigen's psqrt for float is an estimate that treats subnormals as 0.)
 template <class P>
 TENURE_KERNEL_INLINE P sqrt(P a) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_sqrt_ps(detail::every_lane<P>, a);
   else if constexpr (is_512<P>) return _mm512_maskz_sqrt_pd(detail::every_lane<P>, a);
   else
 #endif
-#if defined(EIGEN_VECTORIZE_SSE)
+#if TENURE_SSE
   return detail::root(a);
 #else
   if constexpr (is_one_lane<P>) return static_cast<P>(std::sqrt(a));

@@ -19,7 +19,7 @@ template <int N, std::floating_point T> TENURE_KERNEL_INLINE T shr(T a) { return
 template <std::floating_point T> TENURE_KERNEL_INLINE T iadd(T a, T b) { return std::bit_cast<T>(std::bit_cast<bits_of<T>>(a) + std::bit_cast<bits_of<T>>(b)); }
 template <std::floating_point T> TENURE_KERNEL_INLINE T isub(T a, T b) { return std::bit_cast<T>(std::bit_cast<bits_of<T>>(a) - std::bit_cast<bits_of<T>>(b)); }
 
-#if defined(EIGEN_VECTORIZE_SSE)
+#if TENURE_SSE
 template <int N> TENURE_INLINE __m128 shl(__m128 a) { return _mm_castsi128_ps(_mm_slli_epi32(_mm_castps_si128(a), N)); }
 template <int N> TENURE_INLINE __m128 shr(__m128 a) { return _mm_castsi128_ps(_mm_srli_epi32(_mm_castps_si128(a), N)); }
 TENURE_INLINE __m128 iadd(__m128 a, __m128 b) { return _mm_castsi128_ps(_mm_add_epi32(_mm_castps_si128(a), _mm_castps_si128(b))); }
@@ -29,8 +29,8 @@ template <int N> TENURE_INLINE __m128d shr(__m128d a) { return _mm_castsi128_pd(
 TENURE_INLINE __m128d iadd(__m128d a, __m128d b) { return _mm_castsi128_pd(_mm_add_epi64(_mm_castpd_si128(a), _mm_castpd_si128(b))); }
 TENURE_INLINE __m128d isub(__m128d a, __m128d b) { return _mm_castsi128_pd(_mm_sub_epi64(_mm_castpd_si128(a), _mm_castpd_si128(b))); }
 #endif
-#if defined(EIGEN_VECTORIZE_AVX)
-#if defined(EIGEN_VECTORIZE_AVX2)
+#if TENURE_AVX
+#if TENURE_AVX2
 template <int N> TENURE_INLINE __m256 shl(__m256 a) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), N)); }
 template <int N> TENURE_INLINE __m256 shr(__m256 a) { return _mm256_castsi256_ps(_mm256_srli_epi32(_mm256_castps_si256(a), N)); }
 TENURE_INLINE __m256 iadd(__m256 a, __m256 b) { return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b))); }
@@ -57,7 +57,7 @@ TENURE_INLINE __m256d iadd(__m256d a, __m256d b) { return join(iadd(low(a), low(
 TENURE_INLINE __m256d isub(__m256d a, __m256d b) { return join(isub(low(a), low(b)), isub(high(a), high(b))); }
 #endif
 #endif
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
 template <int N> TENURE_INLINE __m512 shl(__m512 a) { return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xffff, _mm512_castps_si512(a), N)); }
 template <int N> TENURE_INLINE __m512 shr(__m512 a) { return _mm512_castsi512_ps(_mm512_maskz_srli_epi32(0xffff, _mm512_castps_si512(a), N)); }
 TENURE_INLINE __m512 iadd(__m512 a, __m512 b) { return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b))); }

@@ -21,7 +21,7 @@ TENURE_KERNEL_INLINE std::uint64_t bytes_of_bits(unsigned bits) {
   return (apart + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
 }
 
-#if defined(EIGEN_VECTORIZE_AVX2) && !defined(__CUDACC__)
+#if TENURE_AVX2
 template <class P>
 inline constexpr bool widens_bytes = sizeof(P) == 32 && !is_one_lane<P>;
 template <class P>

@@ -11,7 +11,7 @@ namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
 template <class P>
 TENURE_KERNEL_INLINE mask_of<P> lt(P a, P b) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ)};
   else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, b, _CMP_LT_OQ)};
   else
@@ -21,7 +21,7 @@ TENURE_KERNEL_INLINE mask_of<P> lt(P a, P b) {
 }
 template <class P>
 TENURE_KERNEL_INLINE mask_of<P> le(P a, P b) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, b, _CMP_LE_OQ)};
   else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, b, _CMP_LE_OQ)};
   else
@@ -31,7 +31,7 @@ TENURE_KERNEL_INLINE mask_of<P> le(P a, P b) {
 }
 template <class P>
 TENURE_KERNEL_INLINE mask_of<P> eq(P a, P b) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ)};
   else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ)};
   else
@@ -88,7 +88,7 @@ TENURE_KERNEL_INLINE mask_of<P> ne(P a, P b) {
 }
 template <class P>
 TENURE_KERNEL_INLINE mask_of<P> is_nan(P a) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q)};
   else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, a, _CMP_UNORD_Q)};
   else
@@ -99,7 +99,7 @@ TENURE_KERNEL_INLINE mask_of<P> is_nan(P a) {
 /// mask ? a : b for each lane, of packets or of masks. Both are computed before; this only moves bits.
 template <class P>
 TENURE_KERNEL_INLINE P select(mask_of<P> mask, P a, P b) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_mask_blend_ps(mask.bits, b, a);
   else if constexpr (is_512<P>) return _mm512_mask_blend_pd(mask.bits, b, a);
   else
@@ -110,17 +110,17 @@ TENURE_KERNEL_INLINE P select(mask_of<P> mask, P a, P b) {
 }
 
 namespace detail {
-#if defined(EIGEN_VECTORIZE_SSE)
+#if TENURE_SSE
 TENURE_INLINE int lane_signs(__m128 a) { return _mm_movemask_ps(a); }
 TENURE_INLINE int lane_signs(__m128d a) { return _mm_movemask_pd(a); }
 #endif
-#if defined(EIGEN_VECTORIZE_AVX)
+#if TENURE_AVX
 TENURE_INLINE int lane_signs(__m256 a) { return _mm256_movemask_ps(a); }
 TENURE_INLINE int lane_signs(__m256d a) { return _mm256_movemask_pd(a); }
 #endif
 template <class P>
 TENURE_KERNEL_INLINE unsigned mask_bits(P mask) {
-#if defined(EIGEN_VECTORIZE_SSE)
+#if TENURE_SSE
   return static_cast<unsigned>(lane_signs(mask));
 #else
   bits_of<P> lanes[width<P>];

@@ -38,7 +38,7 @@ TENURE_KERNEL_INLINE P power_of_two(P n) {
 /// must be 0, normal, inf or NaN. It is one instruction with AVX-512, otherwise two multiplications.
 template <class P>
 TENURE_KERNEL_INLINE P ldexp(P a, P n) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_scalef_ps(detail::every_lane<P>, a, n);
   else if constexpr (is_512<P>) return _mm512_maskz_scalef_pd(detail::every_lane<P>, a, n);
   else

@@ -61,14 +61,14 @@ TENURE_KERNEL_INLINE void store(scalar_of<P>* to, P value) {
 // Stores that bypass the caches, so that a cache line is not read before it is written. The address must be aligned to the
 // packet. Other threads see the stores only after end_of_streams() and a synchronisation after it.
 namespace detail {
-#if defined(EIGEN_VECTORIZE_SSE) && !defined(__CUDACC__)
+#if TENURE_SSE
 TENURE_INLINE void stream_to(float* to, __m128 value) { _mm_stream_ps(to, value); }
 TENURE_INLINE void stream_to(double* to, __m128d value) { _mm_stream_pd(to, value); }
-#if defined(EIGEN_VECTORIZE_AVX)
+#if TENURE_AVX
 TENURE_INLINE void stream_to(float* to, __m256 value) { _mm256_stream_ps(to, value); }
 TENURE_INLINE void stream_to(double* to, __m256d value) { _mm256_stream_pd(to, value); }
 #endif
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
 TENURE_INLINE void stream_to(float* to, __m512 value) { _mm512_stream_ps(to, value); }
 TENURE_INLINE void stream_to(double* to, __m512d value) { _mm512_stream_pd(to, value); }
 #endif
@@ -95,34 +95,23 @@ TENURE_KERNEL_INLINE P gather(const scalar_of<P>* from, std::ptrdiff_t stride) {
   if constexpr (is_one_lane<P>) {
     return *from;
   } else {
-#if defined(EIGEN_VECTORIZE_AVX512)
-    // Eigen's 512-bit gather has offsets of 32 bits. On many machines sixteen loads and inserts are as fast as the instruction.
-    auto at = [=](int i) { return from[i * stride]; };
-    if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4)
-      return _mm512_set_ps(at(15), at(14), at(13), at(12), at(11), at(10), at(9), at(8), at(7), at(6), at(5), at(4), at(3), at(2), at(1), at(0));
-    else if constexpr (is_512<P>)
-      return _mm512_set_pd(at(7), at(6), at(5), at(4), at(3), at(2), at(1), at(0));
-    else
-#endif
-      return detail::simd::pgather<scalar_of<P>, P>(from, stride);
+    return detail::simd::pgather<scalar_of<P>, P>(from, stride);  // loads and inserts, which are as fast as the instruction on many machines
   }
 }
 
 /// True if as many packets as P has lanes can be transposed in registers.
 template <class P>
 inline constexpr bool can_transpose = [] {
-#if !defined(__CUDACC__)
-  if constexpr (!is_one_lane<P>) return requires(Eigen::internal::PacketBlock<P, width<P>>& block) { Eigen::internal::ptranspose(block); };
-#endif
+  if constexpr (!is_one_lane<P>) return requires(detail::simd::PacketBlock<P, width<P>>& block) { detail::simd::ptranspose(block); };
   return false;
 }();
 /// Lane i of packet j becomes lane j of packet i. Requires can_transpose<P>.
 template <class P>
 TENURE_INLINE void transpose([[maybe_unused]] P (&packets)[width<P>]) {
-#if !defined(__CUDACC__)
+#if !TENURE_ONE_LANE
   [&]<std::size_t... I>(std::index_sequence<I...>) {  // g++ makes a call of memmove of a loop
-    Eigen::internal::PacketBlock<P, width<P>> block{{packets[I]...}};
-    Eigen::internal::ptranspose(block);
+    detail::simd::PacketBlock<P, width<P>> block{{packets[I]...}};
+    detail::simd::ptranspose(block);
     ((packets[I] = block.packet[I]), ...);
   }(std::make_index_sequence<static_cast<std::size_t>(width<P>)>{});
 #endif
@@ -131,7 +120,7 @@ TENURE_INLINE void transpose([[maybe_unused]] P (&packets)[width<P>]) {
 // Loads and stores of the first n lanes by one instruction. Without them a packet goes through an array, and the load of a packet waits for
 // the stores of its parts: [n, 3] + [3] took 13 ns for a row, with them 0.8.
 namespace detail {
-#if defined(EIGEN_VECTORIZE_AVX512) && !defined(__CUDACC__)
+#if TENURE_AVX512
 TENURE_INLINE __mmask16 bits_of_lanes(int n) { return static_cast<__mmask16>((1u << n) - 1u); }
 TENURE_INLINE __m512 load_lanes(__m512 rest, int n, const float* from) { return _mm512_mask_loadu_ps(rest, bits_of_lanes(n), from); }
 TENURE_INLINE __m512d load_lanes(__m512d rest, int n, const double* from) {
@@ -142,7 +131,7 @@ TENURE_INLINE void store_lanes(double* to, int n, __m512d value) {
   _mm512_mask_storeu_pd(to, static_cast<__mmask8>(bits_of_lanes(n)), value);
 }
 #endif
-#if defined(EIGEN_VECTORIZE_AVX512) && defined(__AVX512VL__) && !defined(__CUDACC__)
+#if TENURE_AVX512 && defined(__AVX512VL__)
 // vmaskmovps writes in 20 cycles on Zen 4, a masked vmovups in 1 or 2.
 TENURE_INLINE __mmask8 bits_of_half(int n) { return static_cast<__mmask8>((1u << n) - 1u); }
 TENURE_INLINE __m256 load_lanes(__m256 rest, int n, const float* from) { return _mm256_mask_loadu_ps(rest, bits_of_half(n), from); }
@@ -153,7 +142,7 @@ TENURE_INLINE void store_lanes(float* to, int n, __m256 value) { _mm256_mask_sto
 TENURE_INLINE void store_lanes(double* to, int n, __m256d value) { _mm256_mask_storeu_pd(to, bits_of_half(n), value); }
 TENURE_INLINE void store_lanes(float* to, int n, __m128 value) { _mm_mask_storeu_ps(to, bits_of_half(n), value); }
 TENURE_INLINE void store_lanes(double* to, int n, __m128d value) { _mm_mask_storeu_pd(to, bits_of_half(n), value); }
-#elif defined(EIGEN_VECTORIZE_AVX) && !defined(__CUDACC__)
+#elif TENURE_AVX
 template <class Int, int Lanes>
 struct ones_then_zeros {
   Int at[2 * Lanes] = {};

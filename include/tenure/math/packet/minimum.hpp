@@ -11,7 +11,7 @@ namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 /// The minimum and the maximum in one instruction. A NaN in `a` gives NaN; with a NaN in `b` the result may be `a`.
 template <class P>
 TENURE_KERNEL_INLINE P min_of_numbers(P a, P b) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_min_ps(detail::every_lane<P>, b, a);
   else if constexpr (is_512<P>) return _mm512_maskz_min_pd(detail::every_lane<P>, b, a);
   else
@@ -21,7 +21,7 @@ TENURE_KERNEL_INLINE P min_of_numbers(P a, P b) {
 }
 template <class P>
 TENURE_KERNEL_INLINE P max_of_numbers(P a, P b) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_max_ps(detail::every_lane<P>, b, a);
   else if constexpr (is_512<P>) return _mm512_maskz_max_pd(detail::every_lane<P>, b, a);
   else

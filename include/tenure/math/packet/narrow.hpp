@@ -29,7 +29,7 @@ struct narrow_lanes<bfloat16> {
     const P nearest = detail::iadd(detail::iadd(x, set1_bits<P>(0x7fff)), odd);
     return detail::shr<16>(select(eq(x, x), nearest, detail::simd::por(x, set1_bits<P>(0x400000))));
   }
-#if defined(EIGEN_VECTORIZE_AVX512) && defined(__AVX512BW__) && !defined(__CUDACC__)
+#if TENURE_AVX512 && defined(__AVX512BW__)
   static TENURE_INLINE __m512 from_words(__m512, __m256i words) {
     const __m512i twice = _mm512_set_epi16(15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10, 9, 9, 8, 8, 7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0);
     return _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xaaaaaaaa, twice, _mm512_castsi256_si512(words)));
@@ -45,7 +45,7 @@ struct narrow_lanes<bfloat16> {
   [[gnu::cold, gnu::noinline]] static __m256i subnormal_to_words(__m512 x) { return _mm512_maskz_cvtepi32_epi16(detail::every_lane<__m512>, _mm512_castps_si512(narrowed(x))); }
 #endif
 #endif
-#if defined(EIGEN_VECTORIZE_AVX2) && !defined(__CUDACC__)
+#if TENURE_AVX2
   static TENURE_INLINE __m256 broadcast_word(__m256, const bfloat16* x) {
     return _mm256_castsi256_ps(_mm256_and_si256(_mm256_set1_epi16(std::bit_cast<short>(*x)), _mm256_set1_epi32(static_cast<int>(0xffff0000))));
   }
@@ -70,11 +70,11 @@ struct narrow_lanes<float16> {
     const P nan = detail::simd::por(and_bits(detail::shr<13>(x), set1_bits<P>(0x3ff)), set1_bits<P>(0x7e00));
     return detail::simd::por(sign, select(eq(x, x), known, nan));
   }
-#if defined(EIGEN_VECTORIZE_AVX512) && !defined(__CUDACC__)
+#if TENURE_AVX512
   static TENURE_INLINE __m512 from_words(__m512, __m256i words) { return _mm512_maskz_cvtph_ps(detail::every_lane<__m512>, words); }
   static TENURE_INLINE __m256i to_words(__m512 x) { return _mm512_maskz_cvtps_ph(detail::every_lane<__m512>, x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 #endif
-#if defined(EIGEN_VECTORIZE_AVX) && defined(__F16C__) && !defined(__CUDACC__)
+#if TENURE_AVX && defined(__F16C__)
   static TENURE_INLINE __m256 from_words(__m256, __m128i words) { return _mm256_cvtph_ps(words); }
   static TENURE_INLINE __m128i to_words(__m256 x) { return _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 #endif
@@ -82,7 +82,7 @@ struct narrow_lanes<float16> {
 
 namespace detail {
 // The 16-bit words of a packet of 32-bit lanes.
-#if defined(EIGEN_VECTORIZE_SSE) && !defined(__CUDACC__)
+#if TENURE_SSE
 TENURE_INLINE __m128 words_from(__m128, const void* from) { return _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_loadl_epi64(static_cast<const __m128i*>(from)), _mm_setzero_si128())); }
 TENURE_INLINE void words_to(void* to, __m128 words) {
   // The packing instruction of SSE2 saturates signed numbers, so the words are made signed first.
@@ -90,9 +90,9 @@ TENURE_INLINE void words_to(void* to, __m128 words) {
   _mm_storel_epi64(static_cast<__m128i*>(to), _mm_packs_epi32(wide, wide));
 }
 #endif
-#if defined(EIGEN_VECTORIZE_AVX) && !defined(__CUDACC__)
+#if TENURE_AVX
 TENURE_INLINE __m256 words_from(__m256, const void* from) {
-#if defined(EIGEN_VECTORIZE_AVX2)
+#if TENURE_AVX2
   return _mm256_castsi256_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from))));
 #else
   return join(words_from(__m128{}, from), words_from(__m128{}, static_cast<const char*>(from) + 8));
@@ -103,7 +103,7 @@ TENURE_INLINE void words_to(void* to, __m256 words) {
   _mm_storeu_si128(static_cast<__m128i*>(to), _mm_packus_epi32(low, high));
 }
 #endif
-#if defined(EIGEN_VECTORIZE_AVX512) && !defined(__CUDACC__)
+#if TENURE_AVX512
 TENURE_INLINE __m512 words_from(__m512, const void* from) {
   return _mm512_castsi512_ps(_mm512_maskz_cvtepu16_epi32(every_lane<__m512>, _mm256_loadu_si256(static_cast<const __m256i*>(from))));
 }
@@ -115,11 +115,11 @@ void words_from(...);
 void words_to(...);
 
 // Integers of a byte as floating lanes.
-#if defined(EIGEN_VECTORIZE_AVX2) && !defined(__CUDACC__)
+#if TENURE_AVX2
 TENURE_INLINE __m256 bytes_from(__m256, const std::int8_t* from) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)))); }
 TENURE_INLINE __m256 bytes_from(__m256, const std::uint8_t* from) { return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)))); }
 #endif
-#if defined(EIGEN_VECTORIZE_AVX512) && !defined(__CUDACC__)
+#if TENURE_AVX512
 TENURE_INLINE __m512 bytes_from(__m512, const std::int8_t* from) {
   return _mm512_maskz_cvtepi32_ps(every_lane<__m512>, _mm512_maskz_cvtepi8_epi32(every_lane<__m512>, _mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
 }
@@ -132,14 +132,14 @@ void bytes_from(...);
 /// The words of a packet as one register, if the processor converts them at once.
 template <class P>
 struct words_of;
-#if defined(EIGEN_VECTORIZE_AVX) && !defined(__CUDACC__)
+#if TENURE_AVX
 template <>
 struct words_of<__m256> {
   static TENURE_INLINE __m128i load(const void* from) { return _mm_loadu_si128(static_cast<const __m128i*>(from)); }
   static TENURE_INLINE void store(void* to, __m128i words) { _mm_storeu_si128(static_cast<__m128i*>(to), words); }
 };
 #endif
-#if defined(EIGEN_VECTORIZE_AVX512) && !defined(__CUDACC__)
+#if TENURE_AVX512
 template <>
 struct words_of<__m512> {
   static TENURE_INLINE __m256i load(const void* from) { return _mm256_loadu_si256(static_cast<const __m256i*>(from)); }

@@ -10,10 +10,10 @@
 namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
 namespace detail {
-// Before SSE4.1 Eigen rounds by adding and subtracting, which loses the sign of a zero.
+// Before SSE4.1 there is no instruction, and floor and ceil add and subtract, which loses the sign of a zero.
 template <class P>
 TENURE_KERNEL_INLINE P with_sign_of_zero(P rounded, [[maybe_unused]] P a) {
-#if defined(EIGEN_VECTORIZE_SSE) && !defined(EIGEN_VECTORIZE_SSE4_1)
+#if TENURE_SSE && !defined(__SSE4_1__)
   return with_sign(rounded, a);
 #else
   return rounded;
@@ -24,7 +24,7 @@ TENURE_KERNEL_INLINE P with_sign_of_zero(P rounded, [[maybe_unused]] P a) {
 // The three keep the sign of a zero, and a result of zero has the sign of its argument.
 template <class P>
 TENURE_KERNEL_INLINE P floor(P a) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
   else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
   else
@@ -35,7 +35,7 @@ TENURE_KERNEL_INLINE P floor(P a) {
 }
 template <class P>
 TENURE_KERNEL_INLINE P ceil(P a) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
   else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
   else
@@ -47,7 +47,7 @@ TENURE_KERNEL_INLINE P ceil(P a) {
 /// Rounds toward zero. -0 and the sign of a negative fraction are kept.
 template <class P>
 TENURE_KERNEL_INLINE P trunc(P a) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
   else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
   else
@@ -59,7 +59,7 @@ TENURE_KERNEL_INLINE P trunc(P a) {
 /// Rounds to the nearest integer, and halves to even.
 template <class P>
 TENURE_KERNEL_INLINE P round(P a) {
-#if defined(EIGEN_VECTORIZE_AVX512)
+#if TENURE_AVX512
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   else

@@ -23,7 +23,7 @@ TENURE_KERNEL_INLINE void load_rows(const T (&table)[Rows][Numbers], P index, P 
     store<P>(stored, index);
     const T* row[lanes];
     for (int l = 0; l < lanes; ++l) row[l] = table[std::bit_cast<bits_of<P>>(stored[l])];
-#if defined(EIGEN_VECTORIZE_AVX)
+#if TENURE_AVX
     if constexpr (std::is_same_v<P, __m256d>) {
       for (std::size_t k = 0; k < Numbers; k += 2) {
         const __m256d even = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(row[0] + k)), _mm_loadu_pd(row[2] + k), 1);

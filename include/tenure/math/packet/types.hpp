@@ -8,22 +8,23 @@
 
 #include <tenure/core/config.hpp>
 
-// With nvcc packets have one lane, and Eigen is not included, because it takes a second in each of nvcc's passes over a file.
-#if !defined(__CUDACC__)
-#include <tenure/math/eigen_packets.hpp>
-#if defined(EIGEN_VECTORIZE) ? TENURE_ONE_LANE : defined(EIGEN_DONT_VECTORIZE) && !TENURE_ONE_LANE
+// g++ warns at every packet in a template argument that the type loses its alignment attribute there, which is harmless. The
+// pragma is not popped at the end, because the uses are in other headers.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+#endif
+
+#if TENURE_SSE || TENURE_ONE_LANE
+#include <tenure/math/packet/registers.hpp>
+#else
+#include <tenure/math/eigen_core.hpp>
+#if !defined(EIGEN_VECTORIZE)
 #error "tenure: include: Eigen and Tenure disagree about vectorization: define EIGEN_DONT_VECTORIZE before the first include of either"
 #endif
 #endif
 
 #include <cstdint>
 #include <type_traits>
-
-// g++ warns at every packet in a template argument that the type loses its alignment attribute there, which is harmless. The
-// pragma is not popped at the end, because the uses are in other headers.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wignored-attributes"
-#endif
 
 namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
@@ -32,23 +33,7 @@ inline constexpr bool is_one_lane = std::is_arithmetic_v<P>;
 
 namespace detail {
 
-#if defined(__CUDACC__)
-// Declarations for code that packets of one lane never reach.
-namespace simd {
-template <class T>
-struct packet_traits {
-  using type = T;
-};
-template <class P>
-struct unpacket_traits;
-template <class...> void pset1(...); template <class...> void ploadu(...); template <class...> void pstoreu(...); template <class...> void pgather(...);
-template <class...> void pselect(...); template <class...> void pfirst(...); template <class...> void preverse(...); template <class...> void pand(...);
-template <class...> void por(...); template <class...> void pxor(...); template <class...> void padd(...); template <class...> void psub(...);
-template <class...> void pmul(...); template <class...> void pdiv(...); template <class...> void pmadd(...); template <class...> void psqrt(...);
-template <class...> void pfloor(...); template <class...> void pceil(...); template <class...> void print(...); template <class...> void pmin(...);
-template <class...> void pmax(...); template <class...> void pcmp_lt(...); template <class...> void pcmp_le(...); template <class...> void pcmp_eq(...);
-}  // namespace simd
-#else
+#if !TENURE_SSE && !TENURE_ONE_LANE
 namespace simd = Eigen::internal;
 #endif
 
@@ -70,11 +55,7 @@ inline constexpr bool has_fma = true;
 inline constexpr bool has_fma = false;
 #endif
 
-#if defined(EIGEN_VECTORIZE_AVX512)
-inline constexpr bool has_512 = true;
-#else
-inline constexpr bool has_512 = false;
-#endif
+inline constexpr bool has_512 = TENURE_AVX512;
 
 }  // namespace detail
 
@@ -84,6 +65,10 @@ using packet_of = typename std::conditional_t<std::is_floating_point_v<T>, detai
 
 template <class P>
 using scalar_of = typename detail::lanes_of<P>::scalar;
+
+/// The next narrower packet. The narrowest is its own half.
+template <class P>
+using half_of = typename detail::simd::unpacket_traits<P>::half;
 
 /// The number of lanes of P.
 template <class P>

@@ -32,7 +32,7 @@ constexpr auto packet_filling() {
   if constexpr (lanes == 1 || N <= 0 || N >= lanes) return P{};
   else if constexpr (N == 1) return math::scalar_of<P>{};
   else {
-    using half = typename Eigen::internal::unpacket_traits<P>::half;
+    using half = math::half_of<P>;
     if constexpr (math::width<half> == lanes || N > math::width<half>) return P{};
     else return packet_filling<half, N>();
   }
