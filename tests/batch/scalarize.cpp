@@ -42,6 +42,30 @@ TEST_CASE("Jacobians of few numbers are one loop over the samples, for any numbe
   for (const std::int64_t n : {0, 1, 2, 5, 16, 103}) judged::agrees_with_reference(("samples: " + std::to_string(n)).c_str(), jacobians.function, samples<double, 6>(n));
 }
 
+TEST_CASE("Without vmap, arrays of few numbers between numbers are numbers too: one kernel, no workspace") {
+  // An edge of a graph of poses: a quaternion and a place each.
+  constexpr auto edge = [](auto a, auto b, auto measured) {
+    const auto conjugate = [](auto q) { return tn::stack(q(0), -q(1), -q(2), -q(3)); };
+    const auto turn_of = [](auto pose) { return pose.at(tn::range<0, 4>()); };
+    const auto place_of = [](auto pose) { return pose.at(tn::range<4, 7>()); };
+    const auto back = conjugate(turn_of(a)), apart = tn::quat_mul(turn_of(measured), conjugate(tn::quat_mul(back, turn_of(b))));
+    return tn::concat<0>(40.0 * apart.at(tn::range<1, 4>()), 10.0 * (tn::quat_rotate(back, place_of(b) - place_of(a)) - place_of(measured)));
+  };
+  using pose = tn::tensor<double, tn::shape<7>>;
+  constexpr auto f = tn::compile(edge);
+  using plan = decltype(f.plan(pose(), pose(), pose()));
+  STATIC_REQUIRE(plan::kernels() == 1);
+  STATIC_REQUIRE(plan::workspace_bytes() == 0);
+  pose a = {0.9, 0.1, 0.2, -0.3, 0.4, 0.5, 0.6}, b = {0.7, -0.1, 0.4, 0.3, 1.4, -0.5, 0.2}, c = {0.8, 0.3, -0.2, 0.1, 0.3, 0.2, 0.1};
+  for (const double x : {0.4, std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::quiet_NaN(), 1e200, 1e-320}) {
+    tn::as_span(a)[4] = x;
+    judged::agree(f(a, b, c), judged::by_reference(edge, a, b, c), 1e-12);
+    tn::as_span(b)[2] = x;
+    judged::agree(f(a, b, c), judged::by_reference(edge, a, b, c), 1e-12);
+    tn::as_span(b)[2] = 0.4;
+  }
+}
+
 TEST_CASE("Matrices of few numbers, float32, with infinities and NaN") {
   using plan = decltype(chains.plan(samples_of<float, 3, 3>(), samples_of<float, 3, 3>(), tn::tensor<float, tn::shape<3, 3>>()));
   STATIC_REQUIRE(plan::kernels() == 1);

@@ -165,6 +165,25 @@ TEST_CASE("Law: scalarize keeps infinities and NaN in their places, and keeps va
   CHECK(excused < static_cast<int>(graphs * 3 / 8));
 }
 
+TEST_CASE("scalarize keeps infinities and NaN in their places, and values up to rounding, where the whole function is one sample") {
+  int changed = 0, excused = 0;
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    options o = options_of(seed);
+    o.extreme = seed % 4 != 0;
+    const sample s = random_sample(seed, o);
+    const ir::graph_view g = s.graph.view();
+    if (g.samples.count > 0) continue;
+    const ir::builder after = passes::scalarize(g);
+    require_valid(seed, "scalarize", after.view());
+    changed += passes::has_numbers_in_arrays(g);
+    const judgement j = judge_extremes(g, s.arguments, after.view());
+    if (!j.wrong.empty()) FAIL(report(seed, "scalarize", j.wrong, g, after.view()));
+    excused += j.excused;
+  }
+  CHECK(changed > static_cast<int>(graphs / 10));
+  CHECK(excused < static_cast<int>(graphs * 3 / 8));
+}
+
 TEST_CASE("Law: samples_in_turn keeps values up to rounding") {
   int excused = 0, loops = 0;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {

@@ -58,6 +58,25 @@ TEST_CASE("a slice of an array between zeros is a slice of the array, or zeros; 
 return %0, %3, %4, %5, %6
 )");
 }
+TEST_CASE("a slice of joined arrays is a slice of the one that has it; one across two, in steps or along another axis stays") {
+  vectors v;
+  const value z{v.g, v.g.input(dtype::float64, {1, {4}})}, table{v.g, v.g.input(dtype::float64, {2, {2, 8}})};
+  const value row = ops::concatenated(ops::concatenated(v.x, z, 0), v.y, 0), tables = ops::concatenated(table, table, 1);
+  CHECK(simple(v.g, {ops::sliced(row, 0, 0, 8, 1), ops::sliced(row, 0, 9, 2, 1), ops::sliced(row, 0, 12, 8, 1), ops::sliced(row, 0, 17, 3, 1),
+                     ops::sliced(row, 0, 10, 4, 1), ops::sliced(row, 0, 0, 2, 3), ops::sliced(tables, 0, 1, 1, 1), ops::sliced(tables, 1, 8, 8, 1)}) == vector_inputs + R"(%2 = input 2 : float64[4]
+%3 = input 3 : float64[2,8]
+%4 = concat %0, %2 axis=0 : float64[12]
+%5 = concat %4, %1 axis=0 : float64[20]
+%6 = concat %3, %3 axis=1 : float64[2,16]
+%7 = slice %2 axis=0 start=1 step=1 : float64[2]
+%8 = slice %1 axis=0 start=5 step=1 : float64[3]
+%9 = slice %5 axis=0 start=10 step=1 : float64[4]
+%10 = slice %5 axis=0 start=0 step=3 : float64[2]
+%11 = slice %6 axis=0 start=1 step=1 : float64[1,16]
+return %0, %7, %1, %8, %9, %10, %11, %3
+)");
+}
+
 TEST_CASE("neutral operands leave arithmetic") {
   vectors v;
   CHECK(simple(v.g, {v.x + 0.0, v.x.like(0) + v.x, v.x - 0.0, v.x * 1.0, 1.0 * v.x, v.x / 1.0, -(-v.x), v.x + -0.0, v.x.like(-0.0) + v.x}) == vector_inputs + "return %0, %0, %0, %0, %0, %0, %0, %0, %0\n");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Regions of a graph that compute each sample of a vmap separately, from arrays of few numbers. scalarize.hpp makes numbers of a small region, and
-// loops/samples_in_turn.hpp makes a loop of a large one.
+// loops/samples_in_turn.hpp makes a loop of a large one. A function without vmap has one sample, and its arrays have no axis of samples.
 #pragma once
+
+#include <limits>
 
 #include <tenure/ops/registry.hpp>
 #include <tenure/passes/costs.hpp>
@@ -18,8 +20,11 @@ class scalar_regions {
  public:
   using opcode = ir::opcode;
 
+  /// In place of an extent: the whole function is one sample.
+  static constexpr std::int64_t one_sample = std::numeric_limits<std::int64_t>::max();
+
   constexpr scalar_regions(const ir::graph_view& g, std::int64_t samples, limits_of_region most = {})
-      : g_(g), samples_(samples), most_(most), region_(g.count, none), work_(g.count, 0), gains_(g.count, 0), losses_(g.count, 0) {
+      : g_(g), samples_(samples), first_axis_(samples == one_sample ? 0 : 1), most_(most), region_(g.count, none), work_(g.count, 0), gains_(g.count, 0), losses_(g.count, 0) {
     for (node_id id = 0; id < g_.count; ++id) {
       if (!is_eligible(id)) continue;
       region_[id] = id;
@@ -29,17 +34,7 @@ class scalar_regions {
       for (int k = 0; k < g_[id].arity; ++k) join(g_[id].in[k]);
       if (const shared_product p = shared_product_of(id); p.rows != none) join(p.rows);
     }
-    ir::array<char> is_assembled(g_.count, 0);
-    for (node_id id = 0; id < g_.count; ++id) {
-      const ir::node& n = g_[id];
-      const bool moves = n.op == opcode::broadcast || n.op == opcode::reshape;
-      const bool adds_assembled = n.op == opcode::add && (is_assembled[n.in[0]] || is_assembled[n.in[1]]);
-      is_assembled[id] = n.op == opcode::pad || (moves && is_assembled[n.in[0]]) || adds_assembled;
-      if (region_[id] == none) continue;
-      work_[root_of(id)] += operations(id);
-      gains_[root_of(id)] += gain(id);
-      losses_[root_of(id)] += whole_rows(id, is_assembled);
-    }
+    first_axis_ == 0 ? weigh_one_sample() : weigh_samples();
   }
 
   /// The node that stands for the region of this node, or none.
@@ -53,12 +48,11 @@ class scalar_regions {
   constexpr std::int64_t gain_of_region(int region) const { return gains_[region]; }
   /// Whether more operations are saved on short rows than lost on whole rows.
   constexpr bool gains(int region) const { return gains_[region] > 0 && gains_[region] >= losses_[region]; }
-
   /// The number of elements for one sample, or 0 if the array has no axis of samples or an extent is not static.
   constexpr std::int64_t scalars(const extents& s) const {
-    if (s.rank == 0 || s[0] != samples_) return 0;
+    if (first_axis_ == 1 && (s.rank == 0 || s[0] != samples_)) return 0;
     std::int64_t n = 1;
-    for (int a = 1; a < s.rank; ++a) n = is_static(s[a]) ? n * s[a] : 0;
+    for (int a = first_axis_; a < s.rank; ++a) n = is_static(s[a]) ? n * s[a] : 0;
     return n;
   }
   constexpr std::int64_t scalars(node_id id) const { return scalars(g_.shape_of(id)); }
@@ -66,6 +60,7 @@ class scalar_regions {
 
   /// The axis of samples of the operand of a broadcast, or -1 if all samples share the operand.
   constexpr int sample_axis(const ir::node& broadcast) const {
+    if (first_axis_ == 0) return 0;
     const extents& from = g_.shape_of(broadcast.in[0]);
     for (int i = 0; i < from.rank; ++i)
       if (ir::unpack_axis(broadcast.attr, i) == 0 && from[i] != 1) return i;
@@ -78,6 +73,7 @@ class scalar_regions {
     node_id rows = none, matrix = none;
   };
   constexpr shared_product shared_product_of(node_id id) const {
+    if (first_axis_ == 0) return {};
     const ir::node& result = g_[id];
     const ir::node& n = result.op == opcode::reshape ? g_[result.in[0]] : result;
     if (n.op != opcode::matmul || g_.shapes[n.shape].rank != 2) return {};
@@ -92,24 +88,26 @@ class scalar_regions {
   constexpr bool is_eligible(node_id id) const {
     if (!is_small(id)) return false;
     const ir::node& n = g_[id];
-    if (ops::is_pointwise(n.op)) return true;
-    const bool after_samples = n.attr >= 1;
+    if (ops::is_pointwise(n.op)) return first_axis_ == 1 || scalars(id) == 1 || is_arithmetic(n.op);
+    const bool after_samples = n.attr >= first_axis_;
     switch (n.op) {
       case opcode::cast: return true;
       case opcode::slice:
       case opcode::pad: return after_samples && scalars(n.in[0]) > 0;
       case opcode::concat: return after_samples && scalars(n.in[0]) > 0 && scalars(n.in[1]) > 0;
       case opcode::reshape: return shared_product_of(id).rows != none ? is_shared_product(id) : is_small(n.in[0]);
-      case opcode::permute: return ir::unpack_axis(n.attr, 0) == 0;
-      case opcode::reduce: return (n.attr & 1) == 0 && n.type != dtype::boolean && is_small(n.in[0]);
+      case opcode::permute: return first_axis_ == 0 || ir::unpack_axis(n.attr, 0) == 0;
+      case opcode::reduce: return (first_axis_ == 0 || (n.attr & 1) == 0) && n.type != dtype::boolean && is_small(n.in[0]);
       case opcode::broadcast: return sample_axis(n) < 0 ? all_static(g_.shape_of(n.in[0])) : sample_axis(n) == 0 && is_small(n.in[0]);
       case opcode::matmul:
-        if (g_.shapes[n.shape].rank == 2) return is_shared_product(id);
+        if (first_axis_ == 1 && g_.shapes[n.shape].rank == 2) return is_shared_product(id);
         return is_small(n.in[0]) && is_small(n.in[1]) && operations(id) <= most_.operations;
       default: return false;
     }
   }
 
+  /// An operation that takes a processor as long for a number as for a packet, or less.
+  static constexpr bool is_arithmetic(opcode op) { return op == opcode::neg || op == opcode::add || op == opcode::sub || op == opcode::mul; }
   constexpr bool is_shared_product(node_id id) const { return shared_product_of(id).rows != none && operations(id) <= costs::max_shared_operations; }
 
   /// The number of arithmetic operations for each sample.
@@ -124,7 +122,7 @@ class scalar_regions {
   /// The extent of the last axis whose extent is not 1, without the axis of samples; 1 if there is no such axis.
   constexpr std::int64_t row(node_id id) const {
     const extents& s = g_.shape_of(id);
-    for (int a = s.rank - 1; a > 0; --a)
+    for (int a = s.rank - 1; a >= first_axis_; --a)
       if (s[a] != 1) return s[a];
     return 1;
   }
@@ -157,8 +155,44 @@ class scalar_regions {
  protected:
   ir::graph_view g_;
   std::int64_t samples_;
+  int first_axis_;  // behind the axis of samples
 
  private:
+  constexpr void weigh_samples() {
+    ir::array<char> is_assembled(g_.count, 0);
+    for (node_id id = 0; id < g_.count; ++id) {
+      const ir::node& n = g_[id];
+      const bool moves = n.op == opcode::broadcast || n.op == opcode::reshape;
+      const bool adds_assembled = n.op == opcode::add && (is_assembled[n.in[0]] || is_assembled[n.in[1]]);
+      is_assembled[id] = n.op == opcode::pad || (moves && is_assembled[n.in[0]]) || adds_assembled;
+      if (region_[id] == none) continue;
+      work_[root_of(id)] += operations(id);
+      gains_[root_of(id)] += gain(id);
+      losses_[root_of(id)] += whole_rows(id, is_assembled);
+    }
+  }
+
+  /// For one sample: a kernel over an array of few numbers is fast by itself, but it waits where it reads from memory what a kernel of numbers stored, and
+  /// the other way round. The operations on arrays are lost, because each of their elements becomes an operation.
+  constexpr void weigh_one_sample() {
+    ir::array<char> has_numbers(g_.count, 0), is_computed(g_.count, 0);  // arrays with an element that was computed as a number; arrays computed as such
+    for (node_id id = 0; id < g_.count; ++id) {
+      const ir::node& n = g_[id];
+      const bool computes = ops::is_pointwise(n.op) || n.op == opcode::reduce || n.op == opcode::matmul, is_number = scalars(id) == 1;
+      bool reads_numbers = false, reads_computed = false;
+      for (int k = 0; k < n.arity; ++k) {
+        reads_numbers = reads_numbers || has_numbers[n.in[k]];
+        reads_computed = reads_computed || is_computed[n.in[k]];
+      }
+      has_numbers[id] = computes ? is_number && n.op != opcode::reduce && n.op != opcode::matmul : reads_numbers;
+      is_computed[id] = computes ? !has_numbers[id] : reads_computed;
+      if (region_[id] == none) continue;
+      const bool is_array = !is_number || n.op == opcode::reduce;
+      if (is_array) work_[root_of(id)] += operations(id), losses_[root_of(id)] += operations(id);
+      if ((computes && is_array && reads_numbers) || (n.op == opcode::slice && is_number && reads_computed)) gains_[root_of(id)] += costs::short_rows;
+    }
+  }
+
   constexpr int root_of(int i) {
     while (region_[i] != i) i = region_[i] = region_[region_[i]];
     return i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Rewrites small functions over many samples. vmap adds the axis of the samples to each operation. So a camera or a 3 x 3 matrix becomes many steps
+// Rewrites small functions over many samples, and arrays of few numbers of one sample. vmap adds the axis of the samples to each operation. So a camera or a 3 x 3 matrix becomes many steps
 // over arrays [samples, few numbers], whose rows are shorter than a register. This pass replaces such an array by one node [samples, 1] for each
 // number of a sample. These nodes share one kernel, whose lanes are samples. The kernel reads and writes the arrays by strides, and intermediate
 // values stay in registers. Slices, concats, permutations and the zeros of pads disappear.
@@ -14,6 +14,8 @@
 #include <tenure/passes/scalar_regions.hpp>
 
 namespace TENURE_NAMESPACE::passes {
+
+inline constexpr limits_of_region limits_of_one_sample{costs::max_numbers_of_one, costs::max_product_of_one};
 
 namespace rules {
 /// Whether x is a product with a negated factor. As an operand of a sum it is subtracted without the sign. Derivatives of differences and quotients
@@ -37,8 +39,8 @@ constexpr node_id simplest_number(ir::builder& g, const ir::node& n) {
 
 class scalarizer : scalar_regions {
  public:
-  constexpr scalarizer(const ir::graph_view& g, std::int64_t samples)
-      : scalar_regions(g, samples), out_(g, rules::simplest_number), scalar_(out_.intern({2, {samples, 1}})), is_scalarized_(g.count, 0), whole_(g.count, none), first_(g.count, none), has_map_(g.count, 0) {}
+  constexpr scalarizer(const ir::graph_view& g, std::int64_t samples, limits_of_region most = {})
+      : scalar_regions(g, samples, most), out_(g, rules::simplest_number), scalar_(out_.intern(first_axis_ == 0 ? extents{0, {}} : extents{2, {samples, 1}})), is_scalarized_(g.count, 0), whole_(g.count, none), first_(g.count, none), has_map_(g.count, 0) {}
 
   constexpr ir::builder run() {
     for (node_id id = 0; id < g_.count; ++id) {
@@ -66,16 +68,14 @@ class scalarizer : scalar_regions {
  private:
   // ---- arrays and their numbers --------------------------------------------------------------------------------------
 
-  /// The position of an element in row-major order, given its indices. First = 1: the position within the sample, without the axis of the samples.
-  template <int First>
-  static constexpr std::int64_t position(const extents& s, const std::int64_t* index) {
+  /// The position of an element in row-major order, given its indices. With first_axis_ it is the position within the sample.
+  static constexpr std::int64_t position(const extents& s, const std::int64_t* index, int first) {
     std::int64_t at = 0;
-    for (int a = First; a < s.rank; ++a) at = at * s[a] + index[a];
+    for (int a = first; a < s.rank; ++a) at = at * s[a] + index[a];
     return at;
   }
-  template <int First>
-  static constexpr void indices(const extents& s, std::int64_t position, std::int64_t* index) {
-    for (int a = s.rank - 1; a >= First; --a) {
+  static constexpr void indices(const extents& s, std::int64_t position, std::int64_t* index, int first) {
+    for (int a = s.rank - 1; a >= first; --a) {
       index[a] = position % s[a];
       position /= s[a];
     }
@@ -112,7 +112,7 @@ class scalarizer : scalar_regions {
       scalars_.resize(scalars_.size() + static_cast<int>(scalars(id)), none);
     }
     const int slot = first_[id] + static_cast<int>(at);
-    if (scalars_[slot] == none) scalars_[slot] = ops::reshape_to(element_of({out_, whole_[id]}, 1, at), {2, {samples_, 1}}).id;
+    if (scalars_[slot] == none) scalars_[slot] = ops::reshape_to(element_of({out_, whole_[id]}, first_axis_, at), extents(out_.shape(scalar_))).id;
     return scalars_[slot];
   }
   /// Element `at` of an array that all samples share, repeated for each sample.
@@ -130,7 +130,7 @@ class scalarizer : scalar_regions {
       return is_floating(n.type) || tenure::number::is_exact_in_double(n.attr);
     }
     std::int64_t index[max_rank + 1] = {};
-    indices<0>(s, at, index);
+    indices(s, at, index, 0);
     const int axis = static_cast<int>(n.attr);
     if (is_view(n.op)) return all_static(g_.shape_of(n.in[0])) && is_known(n.in[0], below(id, index), found);
     switch (n.op) {
@@ -138,7 +138,7 @@ class scalarizer : scalar_regions {
       case opcode::pad:
         if (!all_static(g_.shape_of(n.in[0]))) return false;
         found = 0;
-        return !padded_from(n, g_.shape_of(n.in[0])[axis], index[axis]) || is_known(n.in[0], position<0>(g_.shape_of(n.in[0]), index), found);
+        return !padded_from(n, g_.shape_of(n.in[0])[axis], index[axis]) || is_known(n.in[0], position(g_.shape_of(n.in[0]), index, 0), found);
       case opcode::cast: {
         ir::node constant{.type = g_[n.in[0]].type};
         if (!is_known(n.in[0], at, found)) return false;
@@ -163,11 +163,13 @@ class scalarizer : scalar_regions {
   /// The node as an array.
   constexpr node_id whole(node_id id) {
     if (whole_[id] != none) return whole_[id];
-    ops::value all(out_, scalar_of(id, 0));
+    const auto row = [&](std::int64_t n) { return first_axis_ == 0 ? extents{1, {n}} : extents{2, {samples_, n}}; };
+    const auto number = [&](std::int64_t i) { return ops::reshape_to({out_, scalar_of(id, i)}, row(1)); };
+    ops::value all = number(0);
     for (std::int64_t i = 1; i < scalars(id); ++i) {
-      const std::int16_t longer = out_.intern({2, {samples_, i + 1}});
-      const node_id next = scalar_of(id, i);
-      all = {out_, out_.emit({.op = opcode::concat, .type = g_[id].type, .arity = 2, .shape = longer, .in = {all.id, next, none}, .attr = 1})};
+      const std::int16_t longer = out_.intern(row(i + 1));
+      const node_id next = number(i).id;
+      all = {out_, out_.emit({.op = opcode::concat, .type = g_[id].type, .arity = 2, .shape = longer, .in = {all.id, next, none}, .attr = first_axis_})};
     }
     return whole_[id] = ops::reshape_to(all, extents(g_.shape_of(id))).id;
   }
@@ -182,14 +184,14 @@ class scalarizer : scalar_regions {
   }
 
   constexpr ops::value at(node_id id, std::int64_t i) { return {out_, scalar_of(id, i)}; }
-  constexpr ops::value at(node_id id, const std::int64_t* index) { return at(id, position<1>(g_.shape_of(id), index)); }
+  constexpr ops::value at(node_id id, const std::int64_t* index) { return at(id, position(g_.shape_of(id), index, first_axis_)); }
 
   constexpr node_id scalar(node_id id, std::int64_t i) {
     if (const shared_product p = shared_product_of(id); p.rows != none) return product(p, i);
     ir::node n = g_[id];
     std::int64_t index[max_rank + 1] = {};
     const extents& s = g_.shapes[n.shape];
-    indices<1>(s, i, index);
+    indices(s, i, index, first_axis_);
     const int axis = static_cast<int>(n.attr);
     if (is_view(n.op)) {
       const bool is_shared = n.op == opcode::broadcast && sample_axis(n) < 0;
@@ -217,9 +219,9 @@ class scalarizer : scalar_regions {
     std::int64_t from[max_rank + 1] = {};
     ops::value all;
     for (std::int64_t i = 0; i < scalars(n.in[0]); ++i) {
-      indices<1>(s, i, from);
+      indices(s, i, from, first_axis_);
       bool is_term = true;
-      for (int a = 1, kept = 1; a < s.rank; ++a)
+      for (int a = first_axis_, kept = first_axis_; a < s.rank; ++a)
         if (!((n.attr >> a) & 1)) is_term = is_term && from[a] == index[kept++];
       if (!is_term) continue;
       const ops::value x = at(n.in[0], i);
@@ -231,7 +233,7 @@ class scalarizer : scalar_regions {
     const int last = g_.shape_of(n.in[0]).rank - 1;
     const std::int64_t terms = g_.shape_of(n.in[0])[last];
     std::int64_t of_left[max_rank + 1] = {}, of_right[max_rank + 1] = {};
-    for (int a = 1; a < last; ++a) of_left[a] = of_right[a] = index[a];
+    for (int a = first_axis_; a < last; ++a) of_left[a] = of_right[a] = index[a];
     of_right[last] = index[last];
     ops::value sum;
     for (std::int64_t k = 0; k < terms; ++k) {
@@ -262,6 +264,18 @@ class scalarizer : scalar_regions {
   layouts maps_;
 };
 
+/// Whether a function without vmap has a region whose arrays should be numbers.
+constexpr bool has_numbers_in_arrays(const ir::graph_view& g) {
+  bool is_possible = false;
+  for (node_id id = 0; id < g.count && !is_possible; ++id)
+    is_possible = (g[id].op == ir::opcode::slice || g[id].op == ir::opcode::concat) && g.shape_of(id).rank > 0 && g.shape_of(id)[g.shape_of(id).rank - 1] <= costs::max_numbers_of_one;
+  if (!is_possible) return false;
+  const scalar_regions regions(g, scalar_regions::one_sample, limits_of_one_sample);
+  for (node_id id = 0; id < g.count; ++id)
+    if (const int region = regions.region_of(id); region == id && regions.gains(region) && regions.work(region) <= costs::max_scalar_operations) return true;
+  return false;
+}
+
 /// Whether a node has a sample axis of at least `least` samples. A run-time number of samples counts as enough. A body has the notes of the whole program.
 constexpr bool may_scalarize(const ir::graph_view& g, std::int64_t least = costs::min_samples) {
   for (int i = 0; i < g.samples.count; ++i) {
@@ -269,11 +283,12 @@ constexpr bool may_scalarize(const ir::graph_view& g, std::int64_t least = costs
     for (node_id id = 0; id < g.count && (!is_static(samples) || samples >= least); ++id)
       if (const extents& s = g.shape_of(id); s.rank > 0 && s[0] == samples) return true;
   }
-  return false;
+  return g.samples.count == 0 && has_numbers_in_arrays(g);
 }
 
 /// Replaces arrays of few numbers for each sample by nodes of one number for each sample, where a vmap has at least `least` >= 2 samples.
 constexpr ir::builder scalarize(const ir::graph_view& g, std::int64_t least = costs::min_samples) {
+  if (g.samples.count == 0) return dead_code(scalarizer(cse(g).view(), scalar_regions::one_sample, limits_of_one_sample).run().view());
   ir::builder now = cse(g);
   for (int i = 0; i < g.samples.count; ++i) {
     const bool has_many = !is_static(g.samples.at[i]) || g.samples.at[i] >= least;

@@ -53,6 +53,23 @@ constexpr bool cast_constant(const ir::node& constant, dtype to, double& value) 
   return is_exact && (to == dtype::int64 || (-0x1p31 < value && value < 0x1p31));
 }
 
+/// The part of a concat along the axis of a slice that has all elements of the slice, and there the slice's start. A stack of numbers is a concat of concats,
+/// so this goes down to the innermost one.
+constexpr row_slice part_of(const ir::builder& g, const ir::node& slice) {
+  const int axis = static_cast<int>(slice.attr);
+  const std::int64_t length = g.shape(slice.shape)[axis];
+  row_slice in{slice.in[0], slice.start, length};
+  if (slice.step != 1 || !is_static(length)) return in;
+  while (g[in.from].op == opcode::concat && g[in.from].attr == slice.attr) {
+    const ir::node& both = g[in.from];
+    const std::int64_t first = g.shape_of(both.in[0])[axis];
+    if (!is_static(first) || (in.start < first && in.start + length > first)) break;
+    const bool is_first = in.start < first;
+    in = {both.in[is_first ? 0 : 1], is_first ? in.start : in.start - first, length};
+  }
+  return in;
+}
+
 constexpr node_id movement(ir::builder& g, const ir::node& n) {
   const value x{g, n.in[0]};
   const ir::node from = x.node();
@@ -95,6 +112,8 @@ constexpr node_id movement(ir::builder& g, const ir::node& n) {
       break;
     }
     case opcode::slice:
+      if (from.op == opcode::concat && from.attr == n.attr)
+        if (const row_slice part = part_of(g, n); part.from != x.id) return ops::sliced({g, part.from}, static_cast<int>(n.attr), part.start, part.length, 1).id;
       if (from.op == opcode::slice && from.attr == n.attr) {
         ir::node composed = n;
         composed.in[0] = from.in[0];
