@@ -172,7 +172,7 @@ class into_call {
       if constexpr (!Program::is_static || !shape_of_t<decltype(target)>::is_static) {
         const extents wanted = output_extents<Program>(i, symbols);
         if (!(target.extents() == wanted))
-          throw shape_error(detail::message("into") << "a target of shape " << target.extents() << " for a result of shape " << wanted);
+          TENURE_THROW(shape_error(detail::message("into") << "a target of shape " << target.extents() << " for a result of shape " << wanted));
       }
       targets[i] = memory_of_target(target);
       results[i] = targets[i].data;
@@ -199,7 +199,7 @@ class into_call {
   template <class... T>
   [[noreturn, gnu::cold, gnu::noinline]] static void refuse_targets(const T&... target) {
     check_targets(target...);
-    throw overlap_error("tenure: into: two targets share memory");
+    TENURE_THROW(overlap_error("tenure: into: two targets share memory"));
   }
 
   /// Copies the results that are not in the memory of their targets.
