@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <tuple>
 
 #include <tenure/backend/backend.hpp>
@@ -24,13 +25,36 @@ struct alignas(64) workspace {
 
 namespace detail {
 
+/// The workspace of a call: that of the program, and a place for each result that may have the memory of an argument which a later step reads. Such an
+/// argument has as many bytes as the result, and the program does not write the result over it.
+template <class Program, int Arguments>
+struct memory_of_call {
+  static constexpr int outputs = Program::value.output_count;
+  std::int64_t place[outputs] = {}, bytes = 0;  // in the workspace; 0 bytes of a result need no place
+  std::int64_t size[outputs] = {};
+
+  constexpr memory_of_call() {
+    bytes = backend<cpu_device>::template bytes_in_memory<Program>();
+    for (int r = 0; r < outputs; ++r) {
+      bool waits = false;
+      for (int a = 0; a < Arguments; ++a)
+        waits = waits || (bytes_of_argument(a) == bytes_of_result(r) && !program_detail::overwrites_of<Program, Arguments>.may(a, r));
+      size[r] = bytes_of_result(r);
+      place[r] = waits ? bytes : -1;
+      if (waits) bytes += (size[r] + 63) / 64 * 64;
+    }
+  }
+  static constexpr std::int64_t bytes_of_result(int r) { return program_detail::bytes_of_output<Program>(r, nullptr); }
+  static constexpr std::int64_t bytes_of_argument(int a) { return program_detail::bytes_of_input<Program>(a, nullptr); }
+};
+
 /// The program of a call, and the bytes of its workspace.
 template <class F, class... X>
 struct call_in_memory {
   using program_type = program<source_of_call<F, X...>>;
   static constexpr bool is_static = program_type::is_static;
   static constexpr std::int64_t bytes = [] {
-    if constexpr (is_static) return backend<cpu_device>::template bytes_in_memory<program_type>();
+    if constexpr (is_static) return memory_of_call<program_type, (0 + ... + tree<X>::leaves)>().bytes;
     else return std::int64_t{0};
   }();
 };
@@ -60,8 +84,8 @@ class call_into_memory {
  public:
   constexpr call_into_memory(std::byte* memory, R&... results) : memory_(memory), results_(results...) {}
 
-  /// Computes into the targets. A target may be an argument: if the program can write this result over the argument, it does, and if it cannot, the
-  /// call is refused by overlap_error before anything is written. Two targets may not be the same.
+  /// Computes into the targets. A target may be an argument: the program writes the result over it where it can, and else computes it in the workspace.
+  /// Throws overlap_error before anything is written if two targets are the same.
   template <class... X>
   void operator()(const X&... x) const {
     if constexpr (is_possible<X...>()) run<program<source_of_call<F, X...>>>(as_argument(x)...);
@@ -106,17 +130,26 @@ class call_into_memory {
     int i = 0, j = 0;
     (for_each_leaf(x, [&](const auto& leaf) { arguments[i++] = address(leaf); }), ...);
     std::apply([&](auto&... target) { (for_each_leaf(target, [&](auto& leaf) { results[j++] = address(leaf); }), ...); }, results_);
+    static constexpr memory_of_call<Program, leaves> needed;
+    void* written[outputs + 1];
+    bool waits = false;
     for (int r = 0; r < outputs; ++r) {
-      for (int a = 0; a < leaves; ++a)
-        if (arguments[a] == results[r] && !program_detail::overwrites_of<Program, leaves>.may(a, r)) [[unlikely]] refuse(r, a);
+      bool destroys = false;
+      for (int a = 0; a < leaves; ++a) destroys = destroys || (arguments[a] == results[r] && !program_detail::overwrites_of<Program, leaves>.may(a, r));
+      if (destroys && needed.place[r] < 0) [[unlikely]] refuse(r);
+      written[r] = destroys ? memory_ + needed.place[r] : results[r];
+      waits = waits || destroys;
       for (int other = 0; other < r; ++other)
         if (results[other] == results[r]) [[unlikely]] refuse_same(other, r);
     }
-    backend<cpu_device>::template run_in_memory<Program>(memory_, arguments, results);
+    backend<cpu_device>::template run_in_memory<Program>(memory_, arguments, written);
+    if (waits)
+      for (int r = 0; r < outputs; ++r)
+        if (written[r] != results[r]) std::memcpy(results[r], written[r], static_cast<std::size_t>(needed.size[r]));
   }
 
-  [[noreturn, gnu::cold, gnu::noinline]] static void refuse(int target, int argument) {
-    TENURE_THROW(overlap_error(message("into") << "target " << target << " is argument " << argument << ", which a later step reads: compute into another array"));
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse(int target) {
+    TENURE_THROW(overlap_error(message("into") << "target " << target << " begins where an argument of another size begins: compute into another array"));
   }
   [[noreturn, gnu::cold, gnu::noinline]] static void refuse_same(int first, int second) {
     TENURE_THROW(overlap_error(message("into") << "targets " << first << " and " << second << " share memory"));
