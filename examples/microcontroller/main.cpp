@@ -138,7 +138,7 @@ int main() {
   }
   line("error of the policy: ", first, " before 500 steps, ", last, " after");
   const float apart = difference(by_tenure.w1[0], in_c.w1[0], parameters);
-  line("parameters by Tenure and in C: at most ", apart, " apart");
+  line("parameters by Tenure and in C: at most ", 1e6f * apart, " millionths apart");
 
   // Both controllers bring the load from 1 m to 0.
   float x[inputs] = {1, 0, 0, 0}, apart_of_policy = 0;
@@ -148,7 +148,8 @@ int main() {
     move(x, force);
   }
   const float of_policy = size(x);
-  line("the policy: after 10 s the load is ", of_policy, " from its place; by Tenure and in C at most ", apart_of_policy, " apart");
+  line("the policy: after 10 s the load is ", of_policy, " from its place");
+  line("forces of the policy by Tenure and in C: at most ", 1e6f * apart_of_policy, " millionths apart");
 
   float u[horizon] = {}, u_in_c[horizon] = {}, apart_of_control = 0;
   for (float& e : x) e = 0;
@@ -161,7 +162,8 @@ int main() {
     for (int i = 0; i + 1 < horizon; ++i) u[i] = u[i + 1], u_in_c[i] = u_in_c[i + 1];
   }
   const float of_control = size(x);
-  line("the controller: after 10 s it is ", of_control, " from there; by Tenure and in C at most ", apart_of_control, " apart");
+  line("the controller: after 10 s the load is ", of_control, " from its place");
+  line("forces of the controller by Tenure and in C: at most ", 1e6f * apart_of_control, " millionths apart");
 
   compare("policy", [&] { result = act(&by_tenure, x); }, [&] { result = act_by_hand(&in_c, x); });
   compare("training step", [&] { result = learn(&by_tenure, &lesson, 0.0f); }, [&] { result = learn_by_hand(&in_c, &lesson, 0.0f); });

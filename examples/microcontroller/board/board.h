@@ -17,6 +17,8 @@ void leave(int status);
 /* A clock that counts down in 24 bits, a tick for each `instructions_of_tick` instructions; 0 where there is none. */
 unsigned long clock_ticks(void);
 extern const unsigned instructions_of_tick;
+/* The most bytes of stack that were in use so far; 0 where that is not known. */
+unsigned long stack_peak(void);
 
 #ifdef __cplusplus
 }

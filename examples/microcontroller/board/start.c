@@ -25,6 +25,14 @@ void leave(int status) {
 const unsigned instructions_of_tick = 40;
 unsigned long clock_ticks(void) { return *(volatile uint32_t*)0xe000e018; }
 
+/* Free memory is painted, and the deepest call leaves the last word that is not. */
+enum { paint = 0x5a5a5a5a };
+unsigned long stack_peak(void) {
+  const uint32_t* at = zero_end;
+  while (*at == paint) ++at;
+  return (unsigned long)((const char*)stack_top - (const char*)at);
+}
+
 static void fault(void) {
   write_text("a fault of the processor\n");
   leave(1);
@@ -35,6 +43,8 @@ void start(void) {
   const uint32_t* from = data_in_flash;
   for (uint32_t* to = data_begin; to < data_end;) *to++ = *from++;
   for (uint32_t* to = zero_begin; to < zero_end;) *to++ = 0;
+  const uint32_t* const end = (const uint32_t*)__builtin_frame_address(0) - 64;
+  for (uint32_t* to = zero_end; to < end; ++to) *to = paint;
   for (void (**f)(void) = init_begin; f < init_end; ++f) (*f)();
   *(volatile uint32_t*)0xe000e014 = 0xffffff;
   *(volatile uint32_t*)0xe000e018 = 0;
