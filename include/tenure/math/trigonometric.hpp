@@ -22,6 +22,7 @@ struct reduced_angle {
 
 // x = (n + half/2) pi + r for |x| > 2^8; with half for |x| in place of x. It computes 192 bits of x/pi modulo 2.
 [[gnu::noinline, gnu::cold]] TENURE_KERNEL inline reduced_angle reduce_huge_angle(double x, bool half) {
+  using wide = wide_number;
   // 1/pi: 64 zero bits, then the bits after the binary point.
   static constexpr std::uint64_t inverse_pi[] = {
       0x0000000000000000u, 0x517cc1b727220a94u, 0xfe13abe8fa9a6ee0u, 0x6db14acc9e21c820u, 0xff28b1d5ef5de2b0u,

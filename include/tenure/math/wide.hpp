@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// wide: an unsigned integer of 128 bits. Compilers for 32-bit processors have none, so there it is a pair of words, with the operations that angles need.
+// wide_number: an unsigned integer of 128 bits. Compilers for 32-bit processors have none, so there it is a pair of words, with the operations that angles need.
 #pragma once
 
 #include <cstdint>
@@ -48,9 +48,9 @@ TENURE_KERNEL constexpr wide_in_words product_of_words<wide_in_words>(std::uint6
 }
 
 #if defined(__SIZEOF_INT128__)
-__extension__ using wide = unsigned __int128;
+__extension__ using wide_number = unsigned __int128;
 #else
-using wide = wide_in_words;
+using wide_number = wide_in_words;
 #endif
 
 }  // namespace tenure::math::detail

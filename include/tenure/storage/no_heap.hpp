@@ -9,6 +9,7 @@
 
 namespace TENURE_NAMESPACE {
 
+/// The pool of a program without a heap: no call of take() compiles.
 class memory_pool {
  public:
   static constexpr std::size_t alignment = 64;

@@ -18,6 +18,7 @@ struct compiled;
 template <class Program, class Device>
 struct plan;
 
+/// Memory that a caller gives to calls, see in_workspace.hpp.
 template <std::int64_t Bytes>
 struct workspace;
 namespace detail {

@@ -54,8 +54,6 @@ struct fixed_values : detail::arithmetic_of_models {
 
 namespace detail {
 
-template <class X>
-inline constexpr bool is_fixed = false;
 template <class T, class S>
 inline constexpr bool is_fixed<fixed<T, S>> = true;
 

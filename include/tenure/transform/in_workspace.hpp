@@ -79,10 +79,20 @@ constexpr bool holds_elements() {
   else return false;
 }
 
+/// A target that is a number is judged as an array of rank 0.
+template <class R, class Number = std::remove_reference_t<R>>
+struct target_of_number { using type = R; };
+template <class R, element Number>
+struct target_of_number<R, Number> { using type = fixed<Number, shape<>>&; };
+template <class R, element Number>
+struct target_of_number<R, const Number> { using type = const fixed<Number, shape<>>&; };
+template <class R>
+using as_target = typename target_of_number<R>::type;
+
 template <class F, std::int64_t Bytes, class... R>
 class call_into_memory {
  public:
-  constexpr call_into_memory(std::byte* memory, R&... results) : memory_(memory), results_(results...) {}
+  constexpr call_into_memory(std::byte* memory, std::remove_reference_t<R>&... results) : memory_(memory), results_(results...) {}
 
   /// Computes into the targets. A target may be an argument: the program writes the result over it where it can, and else computes it in the workspace.
   /// Throws overlap_error before anything is written if two targets are the same.
@@ -99,21 +109,10 @@ class call_into_memory {
     else if constexpr (!is_traceable<source_of_call<F, X...>>()) return false;
     else {
       constexpr bool holds = (holds_elements<X>() && ...) && (holds_elements<R>() && ...);
-      static_assert(holds, "tenure: in: an argument or a target is a tensor, which has its memory elsewhere: take tn::fixed<float, tn::shape<3>>");
-      using results = result_of<F, rebind_kind_t<X, tracing>...>;
-      constexpr bool as_many = (0 + ... + tree<R>::leaves) == tree<results>::leaves;
-      static_assert(as_many, "tenure: into: the number of targets differs from the number of results");
-      if constexpr (!holds || !as_many) return false;
-      else return are_targets_of<results>() && is_large_enough<Bytes, call_in_memory<F, X...>::bytes>();
+      static_assert(holds, "tenure: in: an argument or a target is a tensor, whose memory is elsewhere: take tn::fixed<float, tn::shape<3>>");
+      if constexpr (!holds || !are_targets<result_of<F, rebind_kind_t<X, tracing>...>, as_target<R>...>()) return false;
+      else return is_large_enough<Bytes, call_in_memory<F, X...>::bytes>();
     }
-  }
-  template <class Results>
-  static constexpr bool are_targets_of() {
-    constexpr target_mismatch found = first_mismatch<Results, std::tuple<R...>>();
-    check_element_type<found.target, found.given, found.wanted>();
-    check_rank<found.target, found.given_rank, found.wanted_rank>();
-    check_extent<found.target, found.given_extent, found.wanted_extent>();
-    return found.fits();
   }
 
   template <class Leaf>
@@ -156,7 +155,7 @@ class call_into_memory {
   }
 
   std::byte* memory_;
-  std::tuple<R&...> results_;
+  std::tuple<std::remove_reference_t<R>&...> results_;
 };
 
 template <class F, std::int64_t Bytes>
@@ -165,7 +164,7 @@ class function_in_memory {
   constexpr explicit function_in_memory(std::byte* memory) : memory_(memory) {}
   /// The targets of the call: fixed arrays, numbers, tuples and models of them.
   template <class... R>
-  constexpr auto into(R&... results) const { return call_into_memory<F, Bytes, R...>(memory_, results...); }
+  constexpr auto into(R&&... results) const { return call_into_memory<F, Bytes, R...>(memory_, results...); }
 
  private:
   std::byte* memory_;
