@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The programs by Tenure: a policy, its training, and a controller, without exceptions, RTTI and a heap.
+#include <algorithm>
+
 #include <boost/hana/define_struct.hpp>
 
 #include <tenure/freestanding.hpp>
@@ -58,11 +60,9 @@ using states = tn::fixed<float, tn::shape<batch, inputs>>;
 using answers = tn::fixed<float, tn::shape<batch, 1>>;
 using answer = tn::fixed<float, tn::shape<1>>;
 
-// The three programs run one after the other, so they share one workspace.
-constexpr std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
-constexpr std::int64_t bytes = larger(run.workspace_bytes(parameters(), state_of()), larger(descend.workspace_bytes(parameters(), states(), answers(), 0.0f),
-                                      improve.workspace_bytes(forces(), state_of(), matrix(), state_of(), state_of(), 0.0f)));
-tn::workspace<bytes> memory;
+// Programs that run one after the other share a workspace: it has the bytes of the one that needs most.
+tn::workspace<std::max(run.workspace_bytes(parameters(), state_of()), improve.workspace_bytes(forces(), state_of(), matrix(), state_of(), state_of(), 0.0f))> memory;
+tn::workspace<descend.workspace_bytes(parameters(), states(), answers(), 0.0f)> memory_of_training;
 
 }  // namespace
 
@@ -75,7 +75,7 @@ float act(const policy* p, const float state[inputs]) {
 float learn(policy* p, const samples* s, float rate) {
   float error = 0;
   auto& model = as<parameters>(*p);
-  descend.in(memory).into(error, model)(model, as<states>(s->state), as<answers>(s->force), rate);
+  descend.in(memory_of_training).into(error, model)(model, as<states>(s->state), as<answers>(s->force), rate);
   return error;
 }
 
