@@ -3,6 +3,7 @@
 // no heap, and a leaf of models. Law: it has no state but its elements, so it is copied as they are, and lies in flash if it is a constant.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
