@@ -12,6 +12,9 @@
 #include <boost/hana/define_struct.hpp>
 
 #include <tenure/freestanding.hpp>
+#if !TENURE_FREESTANDING
+#include <tenure/tenure.hpp>
+#endif
 
 namespace tn = tenure;
 
@@ -103,6 +106,10 @@ void a_layer() {
   layer.in(space.memory).into(again)(x, w, b);
   check(std::memcmp(&y, &again, sizeof y) == 0, "a call reads nothing of the workspace that it has not written");
   check(space.is_whole(), "a call writes no memory beside its workspace");
+#if !TENURE_FREESTANDING  // the same function with tensors
+  const auto of_tensors = layer(tn::from<tn::shape<3>>(x.data()), tn::from<tn::shape<2, 3>>(w.data()), tn::from<tn::shape<2>>(b.data()));
+  check(of_tensors(0) == y(0) && of_tensors(1) == y(1), "a call with tensors has the same bits");
+#endif
 }
 
 // ---- a larger product, and its gradient, in a table of steps ----
