@@ -234,7 +234,11 @@ void a_factorization() {
 
 // ---- a mistake at run time ----
 
-constexpr auto row = tn::compile([](auto table, auto i) { return std::tuple{table[i + std::int64_t{1}] * 2.0f, sum(table)}; });
+// The sum is a result that an earlier step computes.
+constexpr auto row = tn::compile([](auto table, auto i) {
+  const auto total = sum(table);
+  return std::tuple{table[i + tn::cast<std::int64_t>(total / 21.0f)] * 2.0f, total};
+});
 
 void a_refusal() {
   const matrix table = {1, 2, 3, 4, 5, 6};
