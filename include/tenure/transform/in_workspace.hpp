@@ -92,7 +92,7 @@ using as_target = typename target_of_number<R>::type;
 template <class F, std::int64_t Bytes, class... R>
 class call_into_memory {
  public:
-  constexpr call_into_memory(std::byte* memory, std::remove_reference_t<R>&... results) : memory_(memory), results_(results...) {}
+  constexpr call_into_memory(std::byte* there, std::remove_reference_t<R>&... targets) : memory_(there), results_(targets...) {}
 
   /// Computes into the targets. A target may be an argument: the program writes the result over it where it can, and else computes it in the workspace.
   /// Throws overlap_error before anything is written if two targets are the same.
@@ -161,7 +161,7 @@ class call_into_memory {
 template <class F, std::int64_t Bytes>
 class function_in_memory {
  public:
-  constexpr explicit function_in_memory(std::byte* memory) : memory_(memory) {}
+  constexpr explicit function_in_memory(std::byte* there) : memory_(there) {}
   /// The targets of the call: fixed arrays, numbers, tuples and models of them.
   template <class... R>
   constexpr auto into(R&&... results) const { return call_into_memory<F, Bytes, R...>(memory_, results...); }
