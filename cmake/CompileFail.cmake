@@ -57,6 +57,9 @@ function(tenure_add_compile_fail file)
   get_filename_component(name "${file}" NAME_WE)
   get_filename_component(source "${file}" ABSOLUTE)
   tenure_syntax_only_command(compile)
+  if(tenure_compile_action)  # in place of -fsyntax-only
+    string(REPLACE "-fsyntax-only" "${tenure_compile_action}" compile "${compile}")
+  endif()
   if(tenure_precompiled_use)
     list(INSERT compile 1 ${tenure_precompiled_use})  # before the include folder of the header itself
   endif()

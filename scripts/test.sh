@@ -16,7 +16,7 @@ not_by_clang='^header[.]alone$'  # a missing include does not depend on the comp
 # quarters of the random graphs, two thirds of large tables of programs (tests/quick.hpp), the laws in float and for run-time extents, files whose
 # subject others meet too (tests/CMakeLists.txt), the size of the code, the internal headers alone, and for nvcc a second GPU, whole programs and
 # large graphs (TENURE_QUICK_TESTS); the compiled random programs, GradBench, the lines of a profile, large matrices by Eigen; the suites of the
-# CPU on another device; `pip install ./examples/python` and its tests with PyTorch and JAX; the module by CMake and with libc++; Meson, Conan,
+# CPU on another device; the example for microcontrollers under QEMU; `pip install ./examples/python` and its tests with PyTorch and JAX; the module by CMake and with libc++; Meson, Conan,
 # vcpkg's port and the files of a release; many processes with MPICH, and the command that trains on the digits in two; with clang++, the examples
 # and the compiling twins of must-not-compile tests. These tests are compiled forty in a unit.
 quick=ON
@@ -264,6 +264,10 @@ fi
 
 if [[ $quick == OFF ]]; then
   (install_packages mpich libmpich-dev) || echo "no MPICH: the tests of many processes run with Open MPI only"
+fi
+
+if [[ $quick == OFF ]]; then
+  (install_packages gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm) || echo "no compiler for microcontrollers: the example for them runs on this machine only"
 fi
 
 # The page of a plan is looked at in a browser, a large package.

@@ -6,6 +6,7 @@
 module;
 
 #include <tenure/debug_nans.hpp>
+#include <tenure/freestanding.hpp>
 #include <tenure/picture.hpp>
 #include <tenure/profile.hpp>
 #include <tenure/sparse.hpp>
@@ -527,6 +528,11 @@ using tenure::to_dot;
 using tenure::to_html;
 using tenure::to_text;
 using tenure::write_html;
+
+// ---- Microcontrollers ---------------------------------------------------------------------------
+using tenure::fixed;
+using tenure::fixed_values;
+using tenure::workspace;
 
 // ---- NaN and infinity ---------------------------------------------------------------------------
 using tenure::debug_nans;

@@ -27,7 +27,7 @@
 #elif defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ < 8
 #error "tenure: include: a 64-bit target is needed: compile without -m32"
 #elif defined(__GNUC__) && !defined(__cpp_exceptions)
-#error "tenure: include: exceptions are needed: compile without -fno-exceptions"
+#error "tenure: include: exceptions are needed: compile without -fno-exceptions, or include <tenure/freestanding.hpp>"
 #elif !__has_include(<boost/hana/accessors.hpp>)
 #error "tenure: include: Boost.Hana is not on the include path: install libboost-dev"
 #else

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -44,4 +46,15 @@ TEST_CASE("an exception is caught as tenure's, and as the standard's, with a tex
     kept = std::current_exception();
   }
   CHECK_THROWS_AS(std::rethrow_exception(kept), io_error);
+}
+
+TEST_CASE("a message spells numbers and shapes, and is cut at 500 characters") {
+  using limits = std::numeric_limits<std::int64_t>;
+  const auto spelled = [](std::int64_t n) { return std::string((tenure::detail::text() << n).c_str()); };
+  for (const std::int64_t n : {std::int64_t{0}, std::int64_t{7}, std::int64_t{-10}, std::int64_t{1234567890}, limits::max(), limits::min()}) CHECK(spelled(n) == std::to_string(n));
+  CHECK(std::string(tenure::detail::message("add") << tenure::shape<2, 30>::value << " and " << tenure::shape<>::value) == "tenure: add: 2x30 and scalar");
+  const std::string many(700, 'y');
+  tenure::detail::text cut;
+  cut << "x" << many.c_str() << 12;
+  CHECK(std::string(cut.c_str()) == "x" + many.substr(0, 499));
 }

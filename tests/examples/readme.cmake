@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # cmake -DROOT=<dir> -DPROGRAMS=<list> -DFOLDER=<dir> -P readme.cmake
-# Law: each ```cpp block of README.md, docs/pytorch.md, docs/libtorch.md, docs/jax.md, docs/inside-pytorch.md, docs/ceres.md and docs/<number>-*.md stands word for word in some example or its folder, in the program of
+# Law: each ```cpp block of README.md, docs/pytorch.md, docs/libtorch.md, docs/jax.md, docs/inside-pytorch.md, docs/ceres.md, docs/microcontroller.md and docs/<number>-*.md stands word for word in some example or its folder, in the program of
 # tests/mixed_isa/dispatch, in tests/transform/pytorch.cpp or in tests/golden/from_libtorch.cpp, each ```text block in what the numbered examples print, and
 # that of Ceres where it is, and each ```python block of docs/jax.md and docs/inside-pytorch.md in a file of Python in a folder of the examples.
 cmake_minimum_required(VERSION 3.22)
@@ -52,7 +52,7 @@ function(check document content language where)  # every block of one language
   set(missing ${missing} PARENT_SCOPE)
 endfunction()
 
-file(GLOB chapters "${ROOT}/docs/[0-9]*.md" "${ROOT}/docs/pytorch.md" "${ROOT}/docs/libtorch.md" "${ROOT}/docs/jax.md" "${ROOT}/docs/inside-pytorch.md" "${ROOT}/docs/ceres.md")
+file(GLOB chapters "${ROOT}/docs/[0-9]*.md" "${ROOT}/docs/pytorch.md" "${ROOT}/docs/libtorch.md" "${ROOT}/docs/jax.md" "${ROOT}/docs/inside-pytorch.md" "${ROOT}/docs/ceres.md" "${ROOT}/docs/microcontroller.md")
 foreach(document IN LISTS chapters ITEMS "${ROOT}/README.md")
   file(READ "${document}" content)
   check("${document}" "${content}" cpp "${code}")

@@ -28,6 +28,17 @@ struct backend<cpu_device> {
 #endif
   }
 
+  /// The bytes of memory that run_in_memory() takes.
+  template <class Program>
+  static constexpr std::int64_t bytes_in_memory() { return cpu_backend::bytes_in_memory<Program>; }
+  /// Runs a static program on the calling thread, with `memory` of at least bytes_in_memory() bytes as its workspace.
+  template <class Program>
+  static TENURE_INLINE void run_in_memory([[maybe_unused]] void* memory, [[maybe_unused]] const void* const* arguments, [[maybe_unused]] void* const* results) {
+#if !defined(__CUDA_ARCH__)
+    cpu_backend::run_in_memory<Program>(memory, arguments, results);
+#endif
+  }
+
   /// Whether the steps of a group run together (passes/groups.hpp), if the extents of the call allow it. Printed plans show this.
   template <class Program>
   static constexpr bool runs_together(const passes::row_group& group) {

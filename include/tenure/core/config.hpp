@@ -80,6 +80,16 @@
 #define TENURE_EIGEN_DECOMPOSITIONS 0
 #endif
 
+// 1: the freestanding profile of <tenure/freestanding.hpp>: no exceptions, no heap, no threads. It is so where the compiler has no exceptions
+// (-fno-exceptions). A program with exceptions that defines it gets the same refusals. The setting is part of the namespace below too.
+#ifndef TENURE_FREESTANDING
+#if defined(__GNUC__) && !defined(__cpp_exceptions)
+#define TENURE_FREESTANDING 1
+#else
+#define TENURE_FREESTANDING 0
+#endif
+#endif
+
 // The namespace of the library is `tenure`. If the compiler may use more than the base instructions of the architecture, an inline
 // namespace inside it names the instruction set. User code says `tenure::` in both cases. The reason: two units compiled with
 // different -march must not share a function, because the linker keeps one definition, and that one could use the vector width of
@@ -103,7 +113,12 @@
 #else
 #define TENURE_WITH_EIGEN
 #endif
-#define TENURE_SETTINGS TENURE_WITH_NANS TENURE_WITH_LINES TENURE_WITH_EIGEN
+#if TENURE_FREESTANDING
+#define TENURE_WITHOUT_HEAP ::inline freestanding
+#else
+#define TENURE_WITHOUT_HEAP
+#endif
+#define TENURE_SETTINGS TENURE_WITHOUT_HEAP TENURE_WITH_NANS TENURE_WITH_LINES TENURE_WITH_EIGEN
 #if defined(TENURE_ISA)
 #define TENURE_NAMESPACE tenure::inline TENURE_ISA TENURE_SETTINGS
 #else

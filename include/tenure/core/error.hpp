@@ -11,9 +11,23 @@
 
 #include "atomic.hpp"
 #include "message.hpp"
+#include "raise.hpp"
 
 namespace TENURE_NAMESPACE {
 
+#if TENURE_FREESTANDING
+/// The base class of all errors of the library. In the freestanding profile nothing throws them: tenure_failed takes the message (raise.hpp), which the
+/// object refers to.
+struct error {
+  explicit constexpr error(const char* message) : message_(message) {}
+  explicit error(const detail::text& message) : message_(message.c_str()) {}
+
+  constexpr const char* what() const noexcept { return message_; }
+
+ private:
+  const char* message_;
+};
+#else
 namespace detail {
 /// A text that is shared by all copies of an exception, because copying an exception must not throw. std::runtime_error shares its
 /// text in the same way, but <stdexcept> includes <string>, and that was a third of nvcc's compile time for Tenure.
@@ -52,6 +66,7 @@ struct error : std::exception {
  private:
   detail::shared_text message_;
 };
+#endif
 
 /// Thrown when extents known only at run time do not match. The message names both shapes.
 struct shape_error : error { using error::error; };
@@ -69,9 +84,9 @@ namespace detail {
 /// index, and `extent` is the number of starts that the axis allows. With a block below 0 the index is a number of rows, of 0 to extent - 1 that there are.
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_outside(const char* call, std::int64_t index, std::int64_t extent, std::int64_t block = 1) {
   auto text = message(call);
-  if (block < 0) throw index_error(text << "the first " << index << " of " << extent - 1 << " rows");
+  if (block < 0) TENURE_THROW(index_error(text << "the first " << index << " of " << extent - 1 << " rows"));
   if (block != 1) text << "a block of " << block << " at ";
-  throw index_error(text << "index " << index << " is outside an axis of " << extent + block - 1);
+  TENURE_THROW(index_error(text << "index " << index << " is outside an axis of " << extent + block - 1));
 }
 }  // namespace detail
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Builds the texts of exceptions in a fixed buffer. It does not use std::string because of compile time: since C++20 the operators
 // of std::string are compiled in every unit that uses them, and that cost every program a tenth of a second.
+// Nor does it use snprintf, which calls malloc in C libraries of microcontrollers.
 #pragma once
 
-#include <cstdarg>
 #include <cstdint>
-#include <cstdio>
 
 #include "shape.hpp"
 
@@ -14,8 +13,20 @@ namespace TENURE_NAMESPACE::detail {
 /// A text of at most 500 characters; a longer text is cut. Its functions are not inlined, because each message would compile them again.
 class text {
  public:
-  [[gnu::cold, gnu::noinline]] text& operator<<(const char* s) { return append("%s", s); }
-  [[gnu::cold, gnu::noinline]] text& operator<<(std::int64_t n) { return append("%lld", static_cast<long long>(n)); }
+  [[gnu::cold, gnu::noinline]] text& operator<<(const char* s) {
+    for (; *s != 0; ++s) put(*s);
+    return *this;
+  }
+  [[gnu::cold, gnu::noinline]] text& operator<<(std::int64_t n) {
+    char digits[20];
+    int count = 0;
+    const bool is_negative = n < 0;
+    for (auto rest = is_negative ? 0 - static_cast<std::uint64_t>(n) : static_cast<std::uint64_t>(n); count == 0 || rest != 0; rest /= 10)
+      digits[count++] = static_cast<char>('0' + rest % 10);
+    if (is_negative) put('-');
+    while (count > 0) put(digits[--count]);
+    return *this;
+  }
   /// Writes a shape as "2x3", and rank 0 as "scalar". An extent that is not static prints as "?".
   [[gnu::cold, gnu::noinline]] text& operator<<(const extents& s) {
     if (s.rank == 0) return *this << "scalar";
@@ -31,13 +42,8 @@ class text {
   operator const char*() const { return kept_; }
 
  private:
-  [[gnu::cold, gnu::noinline]] text& append(const char* format, ...) {
-    std::va_list arguments;
-    va_start(arguments, format);
-    const int n = std::vsnprintf(kept_ + length_, sizeof kept_ - static_cast<std::size_t>(length_), format, arguments);
-    va_end(arguments);
-    length_ = length_ + n < static_cast<int>(sizeof kept_) ? length_ + n : static_cast<int>(sizeof kept_) - 1;
-    return *this;
+  void put(char c) {
+    if (length_ < static_cast<int>(sizeof kept_) - 1) kept_[length_++] = c;
   }
 
   char kept_[501] = {};

@@ -17,7 +17,7 @@ namespace TENURE_NAMESPACE {
 namespace detail {
 
 [[noreturn]] inline void throw_stale(const char* call) {
-  throw ownership_error(message(call) << "the tensor is a view of a node that was updated in place: take the view of the new node");
+  TENURE_THROW(ownership_error(message(call) << "the tensor is a view of a node that was updated in place: take the view of the new node"));
 }
 /// Throws if x is a view of a node whose history was replaced after the view was made.
 void check_current(const auto& x, const char* call) {
@@ -161,13 +161,13 @@ struct kept_element<T, cpu_device> {
 };
 
 [[noreturn]] inline void throw_freed() {
-  throw ownership_error("tenure: backward: the graph was freed by an earlier backward(): pass tn::retain_graph to that one");
+  TENURE_THROW(ownership_error("tenure: backward: the graph was freed by an earlier backward(): pass tn::retain_graph to that one"));
 }
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_no_room(const char* call, bool is_negative, std::uint64_t number, dtype type) {
   text found = message(call) << "the number ";
   if (is_negative) found << static_cast<std::int64_t>(number);
   else found << static_cast<std::int64_t>(number / 10) << static_cast<std::int64_t>(number % 10);  // beyond 2^63 too
-  throw error(found << " does not fit in " << name_of(type) << ": cast the tensor first");
+  TENURE_THROW(error(found << " does not fit in " << name_of(type) << ": cast the tensor first"));
 }
 /// An operand or expression through which no gradient flows.
 template <class T, class S, bool Strided, bool Tracked, class Device>

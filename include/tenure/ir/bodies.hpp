@@ -53,7 +53,7 @@ constexpr int builder::outline(node_id first, const array<node_id>& inputs, cons
   };
   for (const node_id id : inputs) local_of[id - first] = put_input(id, nodes[id].op == opcode::input ? nodes[id].step : 1);
   const int first_captured = captured.size(), own = b.input_count;
-  const auto find = [&](node_id id) {
+  const auto find = [&](node_id id) -> node_id {
     for (int i = first_captured; i < captured.size(); ++i)
       if (captured[i] == id) return own + i - first_captured;
     for (int i = 0; i < copied.size(); ++i)

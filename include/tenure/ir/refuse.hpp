@@ -14,7 +14,7 @@ namespace TENURE_NAMESPACE::ir {
   auto text = tenure::detail::message(b.call);
   if (sample < 0) text << "the matrix ";
   else text << "matrix " << sample << " of the batch ";
-  throw error(text << b.refusal);
+  TENURE_THROW(error(text << b.refusal));
 }
 
 }  // namespace tenure::ir

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include <tenure/core/config.hpp>
+#include <tenure/core/raise.hpp>
 
 namespace TENURE_NAMESPACE::math::constant {
 
@@ -162,7 +163,7 @@ constexpr real xlogy(real x, real y) {
 /// The sine of x plus `turns` right angles.
 constexpr real turned_sin(real x, long long turns) {
   if (x != x || abs(x) == infinity) return nan;
-  if (abs(x) >= 0x1p30L) throw "tenure: sin, cos, tan: a plain number in a trace is 2^30 or more: its angle would not be exact";
+  if (abs(x) >= 0x1p30L) TENURE_THROW("tenure: sin, cos, tan: a plain number in a trace is 2^30 or more: its angle would not be exact");
   const real k = round(x / half_pi);
   const real r = x - k * 0x1.921fb544p+0L - k * 0x0.42d18469p-32L - k * 0x0.898cc51701b839a2p-64L;  // half_pi in three parts
   turns += static_cast<long long>(k);

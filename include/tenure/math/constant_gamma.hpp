@@ -99,7 +99,8 @@ constexpr real normal_excess(real x) { return x != x ? x : x < 0 ? (x == -infini
 constexpr real log_normal_cdf(real x) {
   if (x != x) return x;
   if (x >= 0) return log1p(-normal_cdf(-x));
-  return x < -1e1000L ? -infinity : -x * x / 2 - log(2.506628274631000502415765284811045253L * normal_ratio(x));
+  const bool overflows = -x > std::numeric_limits<real>::max() / -x;
+  return overflows ? -infinity : -x * x / 2 - log(2.506628274631000502415765284811045253L * normal_ratio(x));
 }
 constexpr real erfcx(real x) {
   if (x != x || x == infinity) return x != x ? x : 0;

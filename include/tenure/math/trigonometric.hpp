@@ -8,6 +8,7 @@
 
 #include <tenure/math/packet.hpp>
 #include <tenure/math/twin.hpp>
+#include <tenure/math/wide.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
@@ -21,7 +22,7 @@ struct reduced_angle {
 
 // x = (n + half/2) pi + r for |x| > 2^8; with half for |x| in place of x. It computes 192 bits of x/pi modulo 2.
 [[gnu::noinline, gnu::cold]] TENURE_KERNEL inline reduced_angle reduce_huge_angle(double x, bool half) {
-  __extension__ using wide = unsigned __int128;
+  using wide = wide_number;
   // 1/pi: 64 zero bits, then the bits after the binary point.
   static constexpr std::uint64_t inverse_pi[] = {
       0x0000000000000000u, 0x517cc1b727220a94u, 0xfe13abe8fa9a6ee0u, 0x6db14acc9e21c820u, 0xff28b1d5ef5de2b0u,
@@ -41,8 +42,8 @@ struct reduced_angle {
   for (int i = 0; i < 3; ++i)
     w[i] = shift == 0 ? inverse_pi[word + i]
                       : (inverse_pi[word + i] << shift) | (inverse_pi[word + i + 1] >> (64 - shift));
-  const wide low = static_cast<wide>(mantissa) * w[2];
-  const wide middle = static_cast<wide>(mantissa) * w[1] + static_cast<std::uint64_t>(low >> 64);
+  const wide low = product_of_words<wide>(mantissa, w[2]);
+  const wide middle = product_of_words<wide>(mantissa, w[1]) + static_cast<std::uint64_t>(low >> 64);
   const std::uint64_t top = mantissa * w[0] + static_cast<std::uint64_t>(middle >> 64);
   bool odd = (top >> 63) != 0;
   // The fraction of |x|/pi as an unsigned number of 128 bits in [0, 1).

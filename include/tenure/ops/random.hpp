@@ -42,7 +42,7 @@ constexpr void require_part([[maybe_unused]] const X& x, [[maybe_unused]] const 
     if (0 <= static_cast<double>(p) && static_cast<double>(p) <= 1) return;
     if constexpr (is_traced_v<X>) x.graph->refuse({ir::diagnostic::kind::part});
     else if constexpr (is_traced_v<K>) key.graph->refuse({ir::diagnostic::kind::part});
-    else throw error("tenure: dropout: p is the part of the elements that become zero: 0 <= p <= 1");
+    else TENURE_THROW(error("tenure: dropout: p is the part of the elements that become zero: 0 <= p <= 1"));
   }
 }
 

@@ -28,7 +28,7 @@ constexpr bool have_equal_extents(const value& a, const value& b) {
 }
 // With operands of other extents a trace does not compile: a kernel would read the second operand by wrong strides.
 constexpr value arithmetic(ir::opcode op, value a, value b) {
-  if (!have_equal_extents(a, b)) throw "the operands of arithmetic have different extents";
+  if (!have_equal_extents(a, b)) TENURE_THROW("the operands of arithmetic have different extents");
   return {*a.graph, a.graph->emit({.op = op, .type = a.type(), .arity = 2, .shape = a.node().shape, .in = {a.id, b.id, ir::none}})};
 }
 constexpr value operator-(value a) {

@@ -19,7 +19,7 @@ struct clipped : Rule {
   double max_norm = 1;
 
   auto hyperparameters(std::int64_t steps) const {
-    if (!(max_norm >= 0)) throw error("tenure: clipped: max_norm is at least 0");
+    if (!(max_norm >= 0)) TENURE_THROW(error("tenure: clipped: max_norm is at least 0"));
     const auto of_rule = Rule::hyperparameters(steps);
     std::array<double, std::tuple_size_v<decltype(Rule::hyperparameters(steps))> + 1> all{max_norm};
     for (std::size_t i = 0; i < of_rule.size(); ++i) all[i + 1] = of_rule[i];

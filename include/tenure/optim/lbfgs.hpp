@@ -217,7 +217,7 @@ class minimizer {
     optim::minimum reached{number(value), std::sqrt(number(square)), 0, 1};
     const auto require_finite = [](const char* what, double x) {
       if (std::isfinite(x)) return;
-      throw error(detail::message("minimize") << what << " at the start is " << (std::isnan(x) ? "NaN" : "infinite"));
+      TENURE_THROW(error(detail::message("minimize") << what << " at the start is " << (std::isnan(x) ? "NaN" : "infinite")));
     };
     require_finite("the value", reached.value);
     require_finite("the norm of the gradient", reached.gradient_norm);

@@ -340,7 +340,7 @@ class least_squares_fit {
       return reached;
     };
     if constexpr (Bounded) {
-      if (compiled<optim::detail::is_outside>{}(model, *least, *most).item()) throw error(detail::message("least_squares") << "the start lies outside the bounds");
+      if (compiled<optim::detail::is_outside>{}(model, *least, *most).item()) TENURE_THROW(error(detail::message("least_squares") << "the start lies outside the bounds"));
       return fit(*least, *most);
     } else {
       return fit(model, model);

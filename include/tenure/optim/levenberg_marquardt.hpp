@@ -44,7 +44,7 @@ minimum damped_steps(const levenberg_marquardt& o, Problem& problem) {
   };
   const auto require_finite = [](const char* what, double x) {
     if (std::isfinite(x)) return;
-    throw error(tenure::detail::message("least_squares") << what << " at the start is " << (std::isnan(x) ? "NaN" : "infinite"));
+    TENURE_THROW(error(tenure::detail::message("least_squares") << what << " at the start is " << (std::isnan(x) ? "NaN" : "infinite")));
   };
   linearize();
   reached.evaluations = 1;

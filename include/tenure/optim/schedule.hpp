@@ -20,7 +20,7 @@ struct warmup_cosine {
   double end = 0;
 
   double operator()(std::int64_t step) const {
-    if (steps <= 0) throw error(tenure::detail::message("warmup_cosine") << "steps is " << steps << ", and has to be the number of steps of the whole run");
+    if (steps <= 0) TENURE_THROW(error(tenure::detail::message("warmup_cosine") << "steps is " << steps << ", and has to be the number of steps of the whole run"));
     if (step >= steps) return end;
     if (step < warmup) return peak * static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
     const double part = static_cast<double>(step - warmup) / static_cast<double>(steps - warmup);

@@ -138,7 +138,7 @@ class storage_handle {
 /// Returns a new block of at least `bytes` bytes. The content is unspecified. Throws std::bad_alloc.
 inline storage_handle allocate_storage(std::size_t bytes) {
   constexpr std::size_t unit = memory_pool::alignment;
-  if (bytes > memory_pool::largest - sizeof(block) - unit) throw std::bad_alloc();
+  if (bytes > memory_pool::largest - sizeof(block) - unit) TENURE_THROW(std::bad_alloc());
   const std::size_t padded = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
   auto* const b = ::new (memory_pool::take(sizeof(block) + padded)) block;
   b->payload = b + 1;

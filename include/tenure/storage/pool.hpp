@@ -9,6 +9,12 @@
 // Cost: a pop from a list in the thread's own cache; above 64 KiB, or if the cache is empty, one lock.
 #pragma once
 
+#include "../core/config.hpp"
+
+#if TENURE_FREESTANDING
+#include "no_heap.hpp"
+#else
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +29,7 @@
 #endif
 
 #include "../core/atomic.hpp"
-#include "../core/config.hpp"
+#include "../core/raise.hpp"
 
 namespace TENURE_NAMESPACE {
 
@@ -55,7 +61,7 @@ class memory_pool {
 
   /// Returns at least `bytes` bytes, aligned to 64. Throws std::bad_alloc; then only unused memory in the pool may have been freed.
   static void* take(std::size_t bytes) {
-    if (bytes > largest) throw std::bad_alloc();
+    if (bytes > largest) TENURE_THROW(std::bad_alloc());
     const int c = detail::size_class_of(bytes);
     if constexpr (keeps_memory) {
       if (c < local_classes && local.head[c] != nullptr) {
@@ -294,10 +300,12 @@ class memory_pool {
         shared.owned -= bytes;
         shared.release();
       }
-      throw std::bad_alloc();
+      TENURE_THROW(std::bad_alloc());
     }
     return memory;
   }
 };
 
 }  // namespace tenure
+
+#endif

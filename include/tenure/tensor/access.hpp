@@ -62,7 +62,7 @@ struct tensor_access {
   static element_t<X>* export_writable(const X& x, const char* call) {
     check_alive(x, call);
     if (x.storage_.is_saved())
-      throw ownership_error(message(call) << "a graph has saved this storage: clone() it, or finish backward() first");
+      TENURE_THROW(ownership_error(message(call) << "a graph has saved this storage: clone() it, or finish backward() first"));
     x.storage_.bump();
     x.storage_.lend();
     x.storage_.mark_exported();
@@ -160,10 +160,10 @@ struct tensor_access {
     else return checked_bytes(shape, sizeof(element_t<X>));
   }
   [[noreturn, gnu::cold, gnu::noinline]] static void throw_consumed(const char* call) {
-    throw ownership_error(message(call) << "an in-place operation through a view consumed this node: use the result of that operation");
+    TENURE_THROW(ownership_error(message(call) << "an in-place operation through a view consumed this node: use the result of that operation"));
   }
   [[noreturn, gnu::cold, gnu::noinline]] static void throw_empty(const char* call) {
-    throw ownership_error(message(call) << "the tensor is empty: it was moved from, or made without extents");
+    TENURE_THROW(ownership_error(message(call) << "the tensor is empty: it was moved from, or made without extents"));
   }
 };
 

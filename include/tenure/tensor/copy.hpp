@@ -19,7 +19,7 @@ void copy_into(const X& x, const Y& y, const char* call) {
   constexpr bool may_share = std::is_same_v<device_of_t<X>, device_of_t<Y>>;
   const overlap shared = may_share ? overlap_of(tensor_access::fresh(x), target, from, source) : overlap::none;
   if (shared == overlap::partial)
-    throw overlap_error(message(call) << "source and target share elements, but not element by element: clone() the source");
+    TENURE_THROW(overlap_error(message(call) << "source and target share elements, but not element by element: clone() the source"));
   tensor_access::write(x, call);  // the version rises first: a device that fails may have written some elements
   if (shared == overlap::none)
     transfer_elements<device_of_t<X>, device_of_t<Y>>(tensor_access::fresh(x), target.strides, from, source.strides, target.shape);

@@ -13,7 +13,7 @@
 namespace TENURE_NAMESPACE::detail {
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_shape_mismatch(const char* call, const extents& wanted, const extents& found) {
-  throw shape_error(message(call) << "shape " << found << " does not fit shape " << wanted);
+  TENURE_THROW(shape_error(message(call) << "shape " << found << " does not fit shape " << wanted));
 }
 
 // The first axis with the same name as `axis`. It is `axis` itself if the extent has no name or no earlier axis has it.
@@ -34,7 +34,7 @@ constexpr int dynamic_count(const extents& s) {
 template <class Shape>
 inline constexpr int dynamic_count_of = dynamic_count(Shape::value);
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void throw_negative_extent(std::int64_t n) { throw shape_error(message("tensor") << "extent " << n << " is negative"); }
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_negative_extent(std::int64_t n) { TENURE_THROW(shape_error(message("tensor") << "extent " << n << " is negative")); }
 
 /// The extents of shape `s`, with the integers `given` in place of dyn and names. Throws shape_error if an integer is negative.
 constexpr extents bind_extents(const extents& s, const std::int64_t* given) {
@@ -86,7 +86,7 @@ constexpr bool is_countable(const extents& s) {
 
 /// The size of a contiguous tensor in bytes. Throws std::bad_array_new_length if no memory can hold it.
 [[gnu::noinline]] constexpr std::size_t checked_bytes(const extents& s, std::size_t element_size) {
-  if (!is_countable(s)) throw std::bad_array_new_length();
+  if (!is_countable(s)) TENURE_THROW(std::bad_array_new_length());
   return static_cast<std::size_t>(count(s)) * element_size;
 }
 

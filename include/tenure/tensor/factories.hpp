@@ -132,7 +132,7 @@ constexpr tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
   using between = std::conditional_t<std::is_integral_v<A> && std::is_integral_v<C>, std::int64_t, double>;
   using counted_in = std::conditional_t<std::is_integral_v<B>, between, double>;
   const std::int64_t n = detail::counted_steps(static_cast<counted_in>(first), static_cast<counted_in>(last), static_cast<counted_in>(step));
-  if (n < 0) throw shape_error("tenure: arange: the step does not lead from the first value to the last");
+  if (n < 0) TENURE_THROW(shape_error("tenure: arange: the step does not lead from the first value to the last"));
   if (std::is_constant_evaluated()) {
     auto made = detail::constant_counted<tensor<T, shape<dyn>>>(static_cast<double>(first), static_cast<double>(step), n);
     if constexpr (std::is_integral_v<between>)

@@ -34,8 +34,8 @@ constexpr bool is_borrowable() {
 /// Returns s. Throws shape_error if an extent is negative, or if no memory holds so many elements.
 inline const extents& checked_extents(const char* call, const extents& s) {
   for (int i = 0; i < s.rank; ++i)
-    if (s[i] < 0) throw shape_error(message(call) << "extent " << s[i] << " of axis " << i << " is negative");
-  if (!is_countable(s)) throw shape_error(message(call) << "no memory has the elements of shape " << s);
+    if (s[i] < 0) TENURE_THROW(shape_error(message(call) << "extent " << s[i] << " of axis " << i << " is negative"));
+  if (!is_countable(s)) TENURE_THROW(shape_error(message(call) << "no memory has the elements of shape " << s));
   return s;
 }
 
@@ -49,8 +49,8 @@ inline extents usable_strides(const extents& s, extents strides) {
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_address(bool is_null, const extents& s) {
-  if (is_null) throw ownership_error(message("from") << "the pointer is null, and the shape " << s << " has elements");
-  throw ownership_error("tenure: from: the memory is not aligned to its elements");
+  if (is_null) TENURE_THROW(ownership_error(message("from") << "the pointer is null, and the shape " << s << " has elements"));
+  TENURE_THROW(ownership_error("tenure: from: the memory is not aligned to its elements"));
 }
 /// Throws ownership_error if the pointer is null and the shape has elements, or if it is not aligned.
 template <class T>
@@ -64,17 +64,17 @@ TENURE_INLINE void check_address(const T* first, const extents& s) {
 inline void check_strides(const layout& l, bool is_written) {
   for (int i = 0; i < l.shape.rank; ++i)
     if (l.shape[i] > 1 && l.strides[i] < 0)
-      throw ownership_error(message("from") << "stride " << l.strides[i] << " of axis " << i << " is negative");
+      TENURE_THROW(ownership_error(message("from") << "stride " << l.strides[i] << " of axis " << i << " is negative"));
   constexpr std::int64_t most = std::int64_t{1} << 56;  // elements; eight times as many bytes are a number too
   std::int64_t reached = 0;
   for (int i = 0; i < l.shape.rank; ++i)
     if (l.shape[i] > 1) {
       if (l.strides[i] > (most - reached) / (l.shape[i] - 1))
-        throw ownership_error(message("from") << "stride " << l.strides[i] << " of axis " << i << " reaches beyond any memory");
+        TENURE_THROW(ownership_error(message("from") << "stride " << l.strides[i] << " of axis " << i << " reaches beyond any memory"));
       reached += l.strides[i] * (l.shape[i] - 1);
     }
   if (is_written && !has_distinct_elements(l))
-    throw ownership_error("tenure: from: two elements of writable memory overlap: borrow the memory as const");
+    TENURE_THROW(ownership_error("tenure: from: two elements of writable memory overlap: borrow the memory as const"));
 }
 
 /// The address of the elements. Empty memory may have the null pointer, which stands for a view that never had elements. Its views get
@@ -279,7 +279,7 @@ auto as_span(X& x TENURE_LIFETIMEBOUND) {
   static_assert(!requires_grad_v<X>, "tenure: as_span: the tensor is tracked: detach() it first");
   static_assert(is_on_host_v<X>, "tenure: as_span: the elements lie in the memory of a device: call to(tn::cpu) first");
   if (!x.is_contiguous())
-    throw ownership_error("tenure: as_span: the elements are not contiguous: clone() the tensor first");
+    TENURE_THROW(ownership_error("tenure: as_span: the elements are not contiguous: clone() the tensor first"));
   return std::span(detail::tensor_access::hand_out(x, "as_span"), static_cast<std::size_t>(x.size()));
 }
 template <any_tensor X>

@@ -51,16 +51,16 @@ TENURE_INLINE constexpr bool is_contiguous(const extents& s, const extents& stri
 namespace detail {
 
 [[noreturn]] inline void throw_index(const char* call, std::int64_t index, int axis, std::int64_t extent) {
-  throw index_error(message(call) << "index " << index << " is outside axis " << axis << " of extent " << extent);
+  TENURE_THROW(index_error(message(call) << "index " << index << " is outside axis " << axis << " of extent " << extent));
 }
 
 [[noreturn]] inline void throw_range(const char* call, std::int64_t first, std::int64_t last, int axis, std::int64_t extent) {
-  throw index_error(message(call) << "the range from " << first << " to " << last << (first > last ? " is reversed, on" : " is outside") << " axis " << axis
-                                  << " of extent " << extent << (first < 0 ? ": positions from the end are tn::end - 1, tn::end - 2 and so on" : ""));
+  TENURE_THROW(index_error(message(call) << "the range from " << first << " to " << last << (first > last ? " is reversed, on" : " is outside") << " axis " << axis
+                                  << " of extent " << extent << (first < 0 ? ": positions from the end are tn::end - 1, tn::end - 2 and so on" : "")));
 }
 
 [[noreturn]] inline void throw_window(std::int64_t first, std::int64_t length, int axis, std::int64_t extent) {
-  throw index_error(message("window") << length << " elements from " << first << " on are not inside axis " << axis << " of extent " << extent);
+  TENURE_THROW(index_error(message("window") << length << " elements from " << first << " on are not inside axis " << axis << " of extent " << extent));
 }
 
 TENURE_INLINE constexpr void check_index(const char* call, std::int64_t i, int axis, std::int64_t extent) {
@@ -101,7 +101,7 @@ TENURE_INLINE constexpr void select(layout& l, int axis, std::int64_t i) {
 
 /// Keeps the elements first, first + step, ... up to `last`, which is not included. Throws index_error.
 TENURE_INLINE constexpr void slice(layout& l, int axis, std::int64_t first, std::int64_t last, std::int64_t step) {
-  if (step < 1) throw index_error(message("range") << "the step " << step << " is not positive");
+  if (step < 1) TENURE_THROW(index_error(message("range") << "the step " << step << " is not positive"));
   if (first < 0 || first > last || last > l.shape[axis]) throw_range("at", first, last, axis, l.shape[axis]);
   l.offset += first == last ? 0 : first * l.strides[axis];
   const std::int64_t length = first == last ? 0 : (last - first - 1) / step + 1;
@@ -122,7 +122,7 @@ TENURE_INLINE constexpr layout permute(const layout& l, const int* axes) {
 constexpr layout diagonal(layout l, std::int64_t offset = 0) {
   const int r = l.shape.rank - 2;
   const std::int64_t rows = l.shape[r] + (offset < 0 ? offset : 0), columns = l.shape[r + 1] - (offset > 0 ? offset : 0);
-  if (rows < 0 || columns < 0) throw shape_error(message("diagonal") << "the offset " << offset << " lies outside " << l.shape[r] << " rows and " << l.shape[r + 1] << " columns");
+  if (rows < 0 || columns < 0) TENURE_THROW(shape_error(message("diagonal") << "the offset " << offset << " lies outside " << l.shape[r] << " rows and " << l.shape[r + 1] << " columns"));
   const std::int64_t n = rows < columns ? rows : columns;
   if (n > 0) l.offset += offset < 0 ? -offset * l.strides[r] : offset * l.strides[r + 1];
   const std::int64_t step = l.strides[r] + l.strides[r + 1];
@@ -181,7 +181,7 @@ constexpr layout reshape(const layout& l, const extents& to) {
       covered *= to[t--];
     }
     if (covered != run)
-      throw shape_error(message("reshape") << "the strides of this view of shape " << l.shape << " cannot express shape " << to << ": clone() it first");
+      TENURE_THROW(shape_error(message("reshape") << "the strides of this view of shape " << l.shape << " cannot express shape " << to << ": clone() it first"));
   }
   return view;
 }

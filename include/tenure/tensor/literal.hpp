@@ -32,7 +32,7 @@ void measure(std::initializer_list<std::initializer_list<T>> list, extents& s) {
 template <class T>
 void check_depth(std::initializer_list<T> list, const extents& s, int axis) {
   if (static_cast<std::int64_t>(list.size()) != s[axis])
-    throw shape_error(message("tensor") << "ragged braces: a list of " << static_cast<std::int64_t>(list.size()) << " entries beside one of " << s[axis]);
+    TENURE_THROW(shape_error(message("tensor") << "ragged braces: a list of " << static_cast<std::int64_t>(list.size()) << " entries beside one of " << s[axis]));
 }
 template <class T>
 void check_depth(std::initializer_list<std::initializer_list<T>> list, const extents& s, int axis) {

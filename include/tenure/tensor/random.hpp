@@ -142,10 +142,10 @@ double random_normal(G& g) {
 /// Throws tenure::error if no uniform distribution lies between these bounds, or if their difference is infinite in T.
 template <class T>
 constexpr void require_bounds(double low, double high) {
-  if (!(low <= high)) throw error("tenure: uniform: the lower bound is above the upper bound, or a bound is NaN");
+  if (!(low <= high)) TENURE_THROW(error("tenure: uniform: the lower bound is above the upper bound, or a bound is NaN"));
   const T a = number::convert<T>(low), b = number::convert<T>(high);
   constexpr T most = std::numeric_limits<T>::max();
-  if (!(-most <= a && b <= most && number::scale_of_difference(a, b) == 1)) throw error("tenure: uniform: the difference of the bounds is no finite number");
+  if (!(-most <= a && b <= most && number::scale_of_difference(a, b) == 1)) TENURE_THROW(error("tenure: uniform: the difference of the bounds is no finite number"));
 }
 
 }  // namespace detail

@@ -120,7 +120,7 @@ auto squeezed_view(X&& x) {
   using rule = squeezed_shape<shape_of_t<X>, Axis>;
   return make_view<shape_from<rule>>(x, "squeeze", [](layout& l) {
     if (l.shape[rule::at] != 1)
-      throw shape_error(message("squeeze") << "axis " << rule::at << " has extent " << l.shape[rule::at]);
+      TENURE_THROW(shape_error(message("squeeze") << "axis " << rule::at << " has extent " << l.shape[rule::at]));
     l = drop_axis(l, rule::at);
   });
 }

@@ -33,10 +33,10 @@ struct leaf_argument {
     what << "the extents named " << spelled << " disagree: ";
   }
   if (c.lhs >= 0) what << "shapes " << bound_extents(g.shapes[c.lhs], symbols) << " and " << bound_extents(g.shapes[c.rhs], symbols) << " disagree: ";
-  if (!c.at_least) throw shape_error(what << a << " is not " << b);
-  if (c.b == 1) throw shape_error(what << "there is no element");
-  if (is_static(c.a)) throw shape_error(what << b << " elements are more than the " << a << " of this type that it takes");
-  throw shape_error(what << a << " is less than the " << b << " that it takes");
+  if (!c.at_least) TENURE_THROW(shape_error(what << a << " is not " << b));
+  if (c.b == 1) TENURE_THROW(shape_error(what << "there is no element"));
+  if (is_static(c.a)) TENURE_THROW(shape_error(what << b << " elements are more than the " << a << " of this type that it takes"));
+  TENURE_THROW(shape_error(what << a << " is less than the " << b << " that it takes"));
 }
 
 /// Fills in the run-time extents of a call. Throws shape_error if two extents disagree.

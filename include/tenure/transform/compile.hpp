@@ -18,7 +18,14 @@ struct compiled;
 template <class Program, class Device>
 struct plan;
 
+/// Memory that a caller gives to calls, see in_workspace.hpp.
+template <std::int64_t Bytes>
+struct workspace;
 namespace detail {
+template <class F, class... X>
+struct call_in_memory;
+template <class F, std::int64_t Bytes>
+class function_in_memory;
 /// Whether F is a transform like grad. A direct call of F returns values, without a history.
 template <class F>
 inline constexpr bool returns_derivatives = requires { F::gives_derivatives; };
@@ -86,6 +93,13 @@ struct compiled {
   /// bytes that are copied because of strides and overlaps, see into_call.
   template <class... R>
   auto into(R&&... r) const { return detail::into_call<F, Execution, R...>(execution, static_cast<R&&>(r)...); }
+
+  /// f.in(workspace).into(r...)(x...) is a call in memory that the caller gives, see in_workspace.hpp.
+  template <std::int64_t Bytes>
+  constexpr auto in(workspace<Bytes>& memory) const { return detail::function_in_memory<F, Bytes>(memory.bytes); }
+  /// The bytes of workspace that such a call needs.
+  template <class... X>
+  static constexpr std::int64_t workspace_bytes(const X&...) { return detail::call_in_memory<F, X...>::bytes; }
 
  private:
   template <class... X>

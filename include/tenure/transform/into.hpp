@@ -51,9 +51,16 @@ class into_call {
   static constexpr bool is_possible() {
     if constexpr ((is_after_error<X> || ...) || (is_after_error<R> || ...)) return false;
     else if constexpr (!is_compilable<F, X...>()) return false;
+    else if constexpr (!have_memory_elsewhere()) return false;
     else if constexpr (!are_targets<result_of<F, rebind_kind_t<X, tracing>...>, R...>()) return false;
     else if constexpr (!is_callable<(0u | ... | tree<X>::devices) | (0u | ... | tree<R>::devices)>()) return false;
     else return is_traceable<source_of_call<F, X...>>();
+  }
+
+  static constexpr bool have_memory_elsewhere() {
+    constexpr bool is_any_fixed = (is_fixed<std::remove_cvref_t<R>> || ...);
+    static_assert(!is_any_fixed, "tenure: into: a target is a fixed array, which goes with memory of the caller: write f.in(workspace).into(y)(x)");
+    return !is_any_fixed;
   }
 
   template <class Program, class... X>
@@ -172,7 +179,7 @@ class into_call {
       if constexpr (!Program::is_static || !shape_of_t<decltype(target)>::is_static) {
         const extents wanted = output_extents<Program>(i, symbols);
         if (!(target.extents() == wanted))
-          throw shape_error(detail::message("into") << "a target of shape " << target.extents() << " for a result of shape " << wanted);
+          TENURE_THROW(shape_error(detail::message("into") << "a target of shape " << target.extents() << " for a result of shape " << wanted));
       }
       targets[i] = memory_of_target(target);
       results[i] = targets[i].data;
@@ -199,7 +206,7 @@ class into_call {
   template <class... T>
   [[noreturn, gnu::cold, gnu::noinline]] static void refuse_targets(const T&... target) {
     check_targets(target...);
-    throw overlap_error("tenure: into: two targets share memory");
+    TENURE_THROW(overlap_error("tenure: into: two targets share memory"));
   }
 
   /// Copies the results that are not in the memory of their targets.

@@ -112,7 +112,7 @@ struct target_place {
 inline void check_apart(const target_place* places, int count) {
   for (int j = 0; j < count; ++j)
     for (int i = 0; i < j; ++i)
-      if (places[i].shares(places[j])) throw overlap_error(message("into") << "targets " << i << " and " << j << " share memory");
+      if (places[i].shares(places[j])) TENURE_THROW(overlap_error(message("into") << "targets " << i << " and " << j << " share memory"));
 }
 
 /// True if a result is empty. An empty tensor has no memory by which it differs from another tensor.

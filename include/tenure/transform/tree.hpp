@@ -176,6 +176,10 @@ struct model_traits {
 template <class X>
 inline constexpr bool is_tree_leaf = is_traced_v<X> || any_tensor<X> || scalar<X>;
 
+/// X has its elements in the object, see fixed.hpp.
+template <class X>
+inline constexpr bool is_fixed = false;
+
 template <class X>
 struct leaf_type {};
 template <class T, class S>

@@ -154,7 +154,7 @@ constexpr void require_norm([[maybe_unused]] const M& m, [[maybe_unused]] const 
     if (std::is_constant_evaluated() && !__builtin_constant_p(most)) return;
     if (static_cast<double>(most) >= 0) return;
     if constexpr (tree<M>::traces) graph_of_arguments(m).refuse({ir::diagnostic::kind::norm});
-    else throw error("tenure: clip_by_global_norm: the norm to clip to is at least 0");
+    else TENURE_THROW(error("tenure: clip_by_global_norm: the norm to clip to is at least 0"));
   }
 }
 

@@ -30,6 +30,9 @@ template <std::size_t Bytes, class F>
 template <std::size_t Most, class F>
 void with_borrowed_memory(std::int64_t bytes, const F& f) {
   if (bytes == 0) return detail::call_with(f, nullptr);
+#if TENURE_FREESTANDING
+  detail::call_with_stack<Most>(f);
+#else
   if (tenure::detail::is_pool_thread) return detail::call_with_stack<Most>(f);
   void* memory = nullptr;
   try {
@@ -39,6 +42,7 @@ void with_borrowed_memory(std::int64_t bytes, const F& f) {
   }
   detail::call_with(f, memory);
   memory_pool::give(memory, Most);
+#endif
 }
 
 }  // namespace tenure::cpu_backend

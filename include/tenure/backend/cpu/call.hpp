@@ -71,4 +71,27 @@ TENURE_INLINE void run(const void* const* arguments, void* const* results, const
   else detail::run_steps<Program>(arguments, results, symbols, before_writing);
 }
 
+/// The memory of a call of a static program on one thread: its workspace, and the results that wait for a check of a computed index.
+template <class Program>
+inline constexpr std::int64_t bytes_in_memory = (static_memory<Program>.total() + 63) / 64 * 64 + [] {
+  if constexpr (program_detail::last_check<Program> >= 0) return program_detail::waiting_results<Program>(nullptr).total;
+  else return std::int64_t{0};
+}();
+
+/// Runs a static program on the calling thread in memory of bytes_in_memory<Program> bytes. Throws index_error as run() does.
+template <class Program>
+TENURE_INLINE void run_in_memory(void* memory, const void* const* arguments, void* const* results) {
+  constexpr const auto& planned = cpu_backend::static_memory<Program>;
+  const auto steps = [&](void* const* written) {
+    execute<Program>({{arguments, written, memory, nullptr}, nullptr}, planned, program_detail::no_commit());
+  };
+  if constexpr (program_detail::last_check<Program> >= 0) {
+    constexpr program_detail::waiting_results<Program> waiting(nullptr);
+    waiting.through(static_cast<char*>(memory) + (planned.total() + 63) / 64 * 64, results, steps,
+                    [](void* to, const void* from, std::int64_t bytes) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
+  } else {
+    steps(results);
+  }
+}
+
 }  // namespace tenure::cpu_backend

@@ -82,7 +82,8 @@ inline constexpr std::int64_t tiles_of_narrow = 3;
 inline constexpr std::int64_t tile_rows[] = {4, 8}, tile_packets = 3;
 /// The bytes of a packed panel of B, which stays in the L1 or L2 cache; of the rows of A for all panels, which stay in the L2 cache; and of a panel on
 /// the stack. A larger panel needs workspace.
-inline constexpr std::int64_t panel_bytes = 49152, rows_bytes = 524288, stack_panel_bytes = 8192;
+/// In the freestanding profile, whose stack may have some KB, there is no larger panel.
+inline constexpr std::int64_t panel_bytes = TENURE_FREESTANDING ? 2048 : 49152, rows_bytes = 524288, stack_panel_bytes = TENURE_FREESTANDING ? panel_bytes : 8192;
 /// Rows of B that are many cache lines apart compete for a few sets of the cache. If A has many rows, a packed copy is faster: with AVX2
 /// 512x512x512 and 512x512x128 take 0.78 of the time. With 64 rows there is no difference.
 inline constexpr std::int64_t packing_rows = 128, packing_stride_bytes = 512;
@@ -90,7 +91,7 @@ inline constexpr std::int64_t packing_rows = 128, packing_stride_bytes = 512;
 /// each on a different page, the processor prefetches no line. Such a product reads few rows of the memory of A at a time, for sums of so many bytes and
 /// at most so many rows. For k = 10000, m = 1000 and n = 16 in double, it takes half of the time.
 inline constexpr std::int64_t tall_row_bytes = 2048, tall_matrix_bytes = 8 << 20, tall_result_row_bytes = 4096;
-inline constexpr std::int64_t tall_sums_bytes = 65536, tall_steps = 16, tall_rows = 2048;
+inline constexpr std::int64_t tall_sums_bytes = TENURE_FREESTANDING ? panel_bytes : 65536, tall_steps = 16, tall_rows = 2048;
 /// A matrix times a vector is read once, a few rows at a time, if it is larger than this, and not in columns of packets. From memory columns would have a
 /// third of the speed. For long rows in the last-level cache columns are faster.
 inline constexpr std::int64_t short_row_bytes = 2048, matrix_of_short_rows_bytes = 1 << 20, matrix_of_long_rows_bytes = 16 << 20;

@@ -73,8 +73,8 @@ template <class T, class A, class B>
   }
 }
 
-/// The product of matrices that are not narrow, in blocks for the caches.
-template <class T, class A, class B>
+/// The product of matrices that are not narrow, in blocks for the caches. The freestanding profile leaves out the code for tall ones where the steps have none.
+template <class T, bool MayBeTall, class A, class B>
 [[gnu::noinline]] void matmul_blocked(product_kernel kernel, index m, index n, index k, matrix_ref<A> a, matrix_ref<B> b, T* c, index ldc, bool accumulate, void* workspace) {
   using shape = tile_shape<T>;
   alignas(64) T stack[costs::stack_panel_bytes / sizeof(T)];
@@ -83,7 +83,7 @@ template <class T, class A, class B>
 
   if constexpr (multiplies_pairs && std::is_same_v<A, bfloat16> && std::is_same_v<B, bfloat16>) return matmul_of_pairs<T>(m, n, k, a, b, c, ldc, accumulate, packed);
   const bool worth_packing = is_worth_packing<T>(m, b);
-  if (kernel == product_kernel::tall)
+  if (MayBeTall && kernel == product_kernel::tall)
     return with_borrowed_memory<costs::tall_sums_bytes>(costs::tall_sums_bytes, [&](void* memory) { matmul_tall<T>(m, n, k, a, b, c, ldc, accumulate, worth_packing, packed, memory); });
   const index part = part_of_sum<T>(k);
   const bool non_temporal = may_bypass_caches<T>(m, n, k, ldc, accumulate) && reinterpret_cast<std::uintptr_t>(c) % 64 == 0;
@@ -143,7 +143,7 @@ TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix
       if (choice.kernel == product_kernel::few_rows) return matmul_of_few_rows<T>(m, n, k, a, b, c, ldc, accumulate);
     if constexpr ((Kernels & ~of_matrices) != 0)
       if (is_vector(m, n)) return matmul_of_vector<T, Kernels>(choice, m, n, k, a, b, c, ldc, accumulate, whole > 0 ? whole : m * n * k);
-    if constexpr (has(Kernels, product_kernel::tall) || has(Kernels, product_kernel::blocked) || has(Kernels, product_kernel::pairs)) matmul_blocked<T>(choice.kernel, m, n, k, a, b, c, ldc, accumulate, workspace);
+    if constexpr (has(Kernels, product_kernel::tall) || has(Kernels, product_kernel::blocked) || has(Kernels, product_kernel::pairs)) matmul_blocked<T, !TENURE_FREESTANDING || has(Kernels, product_kernel::tall)>(choice.kernel, m, n, k, a, b, c, ldc, accumulate, workspace);
   }
 }
 

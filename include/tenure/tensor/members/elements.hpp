@@ -55,7 +55,7 @@ class tensor_elements {
     static_assert(!Shape::is_static || Shape::size == 1, "tenure: item: the tensor does not have exactly one element");
     const T* const only = detail::tensor_access::read(self(), "item");
     if (self().size() != 1)
-      throw shape_error(detail::message("item") << "a tensor of shape " << self().extents() << " does not have exactly one element");
+      TENURE_THROW(shape_error(detail::message("item") << "a tensor of shape " << self().extents() << " does not have exactly one element"));
     if constexpr (is_on_host) {
       return *only;
     } else {

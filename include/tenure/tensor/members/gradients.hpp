@@ -93,7 +93,7 @@ class tensor_gradients {
     } else {
       detail::tensor_access::check_alive(self(), "grad");
       const detail::storage_handle& arrived = detail::tensor_access::accumulator(self())->grad;
-      if (!arrived) throw ownership_error("tenure: grad: no gradient has arrived yet: call backward() first");
+      if (!arrived) TENURE_THROW(ownership_error("tenure: grad: no gradient has arrived yet: call backward() first"));
       return detail::tensor_access::make<gradient>(arrived, static_cast<T*>(arrived.data()), self().extents(), row_major(self().extents()));
     }
   }
