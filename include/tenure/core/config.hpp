@@ -52,14 +52,18 @@
 #define TENURE_EIGEN_DECOMPOSITIONS 0
 #endif
 
-// The namespace of the library is `tenure`. If the compiler may use more than the base instructions of the architecture, an inline
-// namespace inside it names the instruction set. User code says `tenure::` in both cases. The reason: two units compiled with
+// The namespace of the library is `tenure`. An inline namespace inside it names the version, so that two libraries which were compiled with different versions of Tenure
+// stand in one program: they share no function and no type. If the compiler may use more than the base instructions of the architecture, another inline
+// namespace inside that one names the instruction set. User code says `tenure::` in all cases. The reason: two units compiled with
 // different -march must not share a function, because the linker keeps one definition, and that one could use the vector width of
 // one unit with the workspace size of the other, or instructions that the processor lacks. The units share no type either: if one
 // passes a tensor to the other, the linker reports an undefined reference, and its name shows both instruction sets.
 // docs/7-how-it-works.md shows how a program chooses between such units when it runs.
 #ifndef TENURE_NAMESPACE
+#include <tenure/version.hpp>
 #include <tenure/core/instruction_set.hpp>
+#define TENURE_OF_VERSION_PASTE(number) tenure::inline v##number
+#define TENURE_OF_VERSION(number) TENURE_OF_VERSION_PASTE(number)
 #if TENURE_DEBUG_NANS
 #define TENURE_WITH_NANS ::inline looks_for_nans
 #else
@@ -77,9 +81,9 @@
 #endif
 #define TENURE_SETTINGS TENURE_WITH_NANS TENURE_WITH_LINES TENURE_WITH_EIGEN
 #if defined(TENURE_ISA)
-#define TENURE_NAMESPACE tenure::inline TENURE_ISA TENURE_SETTINGS
+#define TENURE_NAMESPACE TENURE_OF_VERSION(TENURE_VERSION)::inline TENURE_ISA TENURE_SETTINGS
 #else
-#define TENURE_NAMESPACE tenure TENURE_SETTINGS
+#define TENURE_NAMESPACE TENURE_OF_VERSION(TENURE_VERSION) TENURE_SETTINGS
 #endif
 #endif
 
