@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""Draws a run of the benchmarks: time an element against size, with the memory floor; compile time against the size of a program.
+"""Draws a run of the benchmarks: time an element against size, with the memory floor; compile time against the size of a program. And draws the published ratios to
+each peer against size.
 
-plots.py [--run results.json] [--compile compile.json] [--into FOLDER]
-Writes gradient.svg, forward.svg, forward_f32.svg and compile_time.svg, those for which there are rows. Needs nothing but Python.
+plots.py [--run results.json] [--compile compile.json] [--table docs/performance.md] [--into FOLDER]
+Writes gradient.svg, forward.svg, forward_f32.svg, compile_time.svg, ratios_gradient.svg and ratios_forward_f32.svg, those for which there are rows. Needs nothing but Python.
 """
 import argparse
 import html
@@ -14,7 +15,8 @@ from pathlib import Path
 
 from ratios import Run
 
-colours = {"tenure": "#c0392b", "hand": "#2c5f8a", "eigen": "#b8860b", "eigen_exp": "#d4a017", "libmvec": "#3a8f5c", "libtorch": "#8e6bb0"}
+colours = {"tenure": "#c0392b", "hand": "#2c5f8a", "eigen": "#b8860b", "eigen_exp": "#d4a017", "libmvec": "#3a8f5c", "libtorch": "#8e6bb0",
+           "pytorch": "#ee4c2c", "pytorch_compiled": "#f29b83", "jax": "#1f9e9e"}  # fmt: skip
 floor = {"stream": "memory floor"}
 width, height, left, right, top, bottom = 720, 420, 64, 130, 44, 48
 
@@ -85,6 +87,33 @@ def against_size(run, workload, what):
     return drawing(f"{workload}: {what}, {run.compiler}", "elements", "ns an element", lines, lambda v: f"1e{math.log10(v):.0f}")
 
 
+def published_ratios(page, compiler):
+    """{workload: {peer: [(size, ratio), ...]}} of the table of workloads, in which a cell has `**hand 0.49**, libtorch 1/19`."""
+    found = {}
+    text = page.read_text()
+    table = text[text.index(f"<!-- workloads, {compiler} -->"):text.index(f"<!-- end of workloads, {compiler} -->")]
+    for line in table.splitlines()[3:]:
+        workload, size, _, cell = (part.strip() for part in line.strip("|").split("|"))
+        for peer, ratio in re.findall(r"([\w.]+) (1/\d+|[\d.]+)", cell):
+            over, _, under = ratio.partition("/")
+            found.setdefault(workload, {}).setdefault(peer, []).append((size.removesuffix(" ~"), float(over) / float(under or 1)))
+    return found
+
+
+def ratios_against_size(peers, title, shown):
+    """Tenure's time divided by that of the peers {row: what it is called}, which have more than one size."""
+    lines = {}
+    for peer, name in shown.items():
+        series = sorted((float(size), ratio) for size, ratio in peers.get(peer, []))
+        if len(series) > 1:
+            lines[name] = (colours[peer], "", series)
+    if not lines:
+        return None
+    sizes = [x for _, _, series in lines.values() for x, _ in series]
+    lines["the same time"] = ("#777777", "6 4", [(min(sizes), 1.0), (max(sizes), 1.0)])
+    return drawing(f"{title}: Tenure's time / that of", "elements", "below 1 Tenure is faster", lines, lambda v: f"1e{math.log10(v):.0f}")
+
+
 def against_nodes(rows):
     lines = {}
     for compiler, colour in {"g++": "#c0392b", "clang": "#2c5f8a"}.items():
@@ -103,6 +132,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--run", type=Path)
     options.add_argument("--compile", type=Path)
+    options.add_argument("--table", type=Path)
     options.add_argument("--into", type=Path, default=Path("docs/figures"))
     given = options.parse_args()
     pictures = {}
@@ -111,6 +141,11 @@ def main():
         pictures["gradient"] = against_size(run, "gradient", "sum(sigmoid(ax+b) log1p(exp(cx))), value and 3 gradients, float64")
         pictures["forward"] = against_size(run, "forward", "exp(-xx)a + tanh(b)c, float64")
         pictures["forward_f32"] = against_size(run, "forward_f32", "exp(-xx)a + tanh(b)c, float32")
+    if given.table:
+        ratios = published_ratios(given.table, "g++")
+        others = {"libtorch": "libtorch", "pytorch_compiled": "torch.compile", "jax": "jax.jit"}
+        pictures["ratios_gradient"] = ratios_against_size(ratios["gradient"], "value and 3 gradients, float64", {"hand": "a loop by hand", "eigen": "Eigen", **others})
+        pictures["ratios_forward_f32"] = ratios_against_size(ratios["forward_f32"], "exp(-xx)a + tanh(b)c, float32", {"eigen": "Eigen", "libmvec": "libmvec", **others})
     if given.compile:
         pictures["compile_time"] = against_nodes(json.loads(given.compile.read_text()))
     given.into.mkdir(parents=True, exist_ok=True)

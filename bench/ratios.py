@@ -67,16 +67,11 @@ own_rows = {"one thread": ("tenure_2_threads", "tenure", "two threads"), "withou
 readme_rows = [
     ("value and 3 gradients of an elementwise sum, float64", "gradient", ["1e3", "1e5", "1e6"]),
     ("the same, float32", "gradient_f32", ["1e5", "1e7"]),
-    ("fused forward, float64 (by hand: Eigen's array expression)", "forward", ["1e5"]),
-    ("the same, float32", "forward_f32", ["1e5", "1e7"]),
     ("training step of a 784-128-10 perceptron, batch 1, 32, 256", "mlp_step", ["1", "32", "256"]),
-    ("a layer of 64, 65,536 samples of 16, 64 numbers, float32", "dense", ["16", "64"]),
     ("LSTM, 16 steps, 64 wide, batch 16, with gradients", "lstm", ["16"]),
     ("gradient and update of a 2-8-1 perceptron, 4 samples", "tiny_step", ["4"]),
     ("sum of the product of four 4x4 matrices, 4 gradients", "chain4", ["4"]),
     ("softmax, 1024 x 1024, with gradient", "softmax", ["1024"]),
-    ("layer norm, 1024 x 1024, with gradients", "layer_norm", ["1024"]),
-    ("cross entropy, 1024 x 1024, with gradient", "cross_entropy", ["1024"]),
 ]
 
 

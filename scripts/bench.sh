@@ -152,3 +152,6 @@ cp "$build/results.json" "$results/results.json"
 step "ratios and pictures"
 python3 bench/plots.py --run "$results/results.json" --into "$figures"
 python3 bench/ratios.py "$results/results.json" "${ratio_options[@]}" | tee "$results/results.md"
+if [[ "${ratio_options[*]}" == *--publish* ]]; then
+  python3 bench/plots.py --table docs/performance.md --into "$figures"
+fi

@@ -29,7 +29,8 @@ other_names = {
     "nccl",
     "ceres",
     "module",
-    "avx2",
+    "v200",
+    "v200::avx2",
     "lazy",
     "dlpack",
 }  # CMake targets, a namespace of an example, a type in a message, and the parts of DLPack's structs

@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// The logarithm of the posterior density of a mixture of Gaussians. The precision of a component is Q'Q: Q is lower triangular, exp(q) is its
-// diagonal, and l has what lies below, column by column. The prior is Wishart's, with precision gamma and m additional degrees of freedom.
+// The logarithm of the posterior density of a mixture of Gaussians.
+#include "gmm.hpp"
 #include "tensors.hpp"
 
 namespace {
 
-constexpr auto lower_triangle = [](auto q, auto l, auto places) {
-  const auto below = gather<0>(l, places);
-  const auto row = tn::index_along<0>(below), column = tn::index_along<1>(below);
-  return where(row > column, below, where(row == column, exp(q), 0.0));
-};
-/// The logarithm of the density of one component at all points, without constants.
-constexpr auto component = [](auto alpha, auto mean, auto q, auto l, auto x, auto places) {
-  const auto lower = lower_triangle(q, l, places);
-  const auto y = matmul(lower, transpose(x)) - tn::unsqueeze<1>(matmul(lower, mean));
-  return alpha + sum(q) - 0.5 * sum(square(y), tn::axis<0>);
-};
-constexpr auto log_posterior = [](auto alpha, auto mu, auto q, auto l, auto x, auto places, auto n, auto m, auto gamma) {
-  const auto of_points = tn::vmap<0, 0, 0, 0, tn::unmapped, tn::unmapped>(component)(alpha, mu, q, l, x, places);
-  const auto likelihood = sum(logsumexp(of_points, tn::axis<0>)) - n * logsumexp(alpha);
-  const auto prior = m * sum(q) - 0.5 * gamma * gamma * (sum(exp(2.0 * q)) + sum(square(l)));
-  return likelihood + prior;
-};
+using namespace gradbench::gmm;
+
 constexpr auto value_of = tn::compile(log_posterior);
 constexpr auto gradients_of = tn::grad<0, 1, 2, 3>(log_posterior);
 

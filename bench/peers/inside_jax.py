@@ -5,25 +5,12 @@
 inside_jax.py [--compiler C++] [--include DIR]... [--flags=...] [--repetitions N]
 The values and derivatives of each row are compared first. The times are the least of N, taken in turns.
 """
-import argparse
-import os
-import subprocess
 import sys
-import tempfile
-import time
 
 sys.dont_write_bytecode = True
-parser = argparse.ArgumentParser()
-parser.add_argument("--compiler", default=os.environ.get("CXX", "c++"))
-parser.add_argument("--include", action="append", default=[])
-parser.add_argument("--flags", default="-std=c++20 -O3 -march=native")
-parser.add_argument("--repetitions", type=int, default=9)
-options = parser.parse_args()
-os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
-root = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
-sys.path.insert(0, os.path.join(root, "python"))
+import beside_jax
+
+beside_jax.parse(__doc__)
 
 import ctypes
 
@@ -70,12 +57,7 @@ static ffi::Error by_hand(ffi::BufferR1<ffi::F32> x, ffi::BufferR1<ffi::F32> y, 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(distance_by_hand, by_hand, ffi::Ffi::Bind().Arg<ffi::BufferR1<ffi::F32>>().Arg<ffi::BufferR1<ffi::F32>>().Arg<ffi::BufferR0<ffi::F32>>().Ret<ffi::BufferR0<ffi::F32>>());
 """
 
-folder = tempfile.TemporaryDirectory()
-source, path = os.path.join(folder.name, "functions.cpp"), os.path.join(folder.name, "libfunctions.so")
-with open(source, "w") as file:
-    file.write(PROGRAM)
-includes = [i for folder in [os.path.join(root, "include"), *(options.include or ["/usr/include/eigen3"]), jax.ffi.include_dir()] for i in ("-isystem", folder)]
-subprocess.run([options.compiler, *options.flags.split(), "-fPIC", "-shared", *includes, source, "-o", path], check=True)
+path = beside_jax.build("functions", PROGRAM)
 library = tenure_xla.load(path)
 jax.ffi.register_ffi_target("distance_by_hand", jax.ffi.pycapsule(ctypes.CDLL(path).distance_by_hand), platform="cpu")
 
@@ -102,19 +84,8 @@ normal = lambda *shape: jnp.asarray(rng.normal(size=shape), jnp.float32)
 CALLS, SAMPLES = 100_000, 100_000
 
 
-def row(name, functions, wrap, arguments, per=1.0, unit="ms", scale=1e3):
-    """Prints the least time of each function, wrapped and jitted. The first is Tenure's."""
-    wrapped = [jax.jit(wrap(f)) for f in functions.values()]
-    results = [jax.block_until_ready(f(*arguments)) for f in wrapped]
-    for other in results[1:]:
-        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=2e-3, atol=2e-3 * float(jnp.max(jnp.abs(b)))), results[0], other)
-    best = [float("inf")] * len(wrapped)
-    for _ in range(options.repetitions):
-        for i, f in enumerate(wrapped):
-            start = time.perf_counter()
-            jax.block_until_ready(f(*arguments))
-            best[i] = min(best[i], (time.perf_counter() - start) / per * scale)
-    print(f"{name}: " + ", ".join(f"{key} {t:.3g} {unit}" for key, t in zip(functions, best)))
+def row(name, functions, wrap, arguments, *units):
+    beside_jax.row(name, {key: wrap(f) for key, f in functions.items()}, arguments, *units)
 
 
 x, y, scale = normal(3), normal(3), jnp.float32(2)

@@ -176,3 +176,27 @@ def test_jax():
         te.normalize_(x)
     before = np.asarray(trainer.w).copy()
     assert (jax.dlpack.from_dlpack(trainer.w) == before).all()
+
+
+def test_tensors_of_pytorch():  # by DLPack's functions of C, from PyTorch 2.10 on
+    torch = pytest.importorskip("torch")
+    x, m = map(torch.from_numpy, points())
+    held = sys.getrefcount(x)
+    np.testing.assert_allclose(te.center_of_mass(x, m), (m @ x / m.sum()).numpy(), rtol=1e-14)
+    np.testing.assert_allclose(te.center_of_mass(x[::2], m[::2]), (m[::2] @ x[::2] / m[::2].sum()).numpy(), rtol=1e-14)
+    assert sys.getrefcount(x) == held
+    rows = torch.full((2, 8), 3.0)
+    te.normalize_(rows[:, ::2])
+    np.testing.assert_allclose(rows[:, ::2], np.full((2, 4), 1 / np.sqrt(8)), rtol=1e-6)
+    assert (rows[:, 1::2] == 3).all()
+    with pytest.raises(ValueError, match="tenure: from_dlpack: 1 axes, but the shape has 2"):
+        te.center_of_mass(m, m)
+    negatives = torch.complex(torch.zeros(5, 3, dtype=torch.float64), x).conj().imag
+    assert negatives.is_neg()
+    with pytest.raises(ValueError, match="the memory has the negatives of the elements"):
+        te.center_of_mass(negatives, m)
+    with pytest.raises(ValueError, match="the tensor requires a gradient"):
+        te.normalize_(torch.ones(2, 2, requires_grad=True))
+    with pytest.raises((BufferError, RuntimeError, TypeError)):
+        te.center_of_mass(torch.empty(5, 3, dtype=torch.float64, device="meta"), m)
+    np.testing.assert_allclose(te.center_of_mass(torch.resolve_neg(negatives), m), -(m @ x / m.sum()).numpy(), rtol=1e-14)

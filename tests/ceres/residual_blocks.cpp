@@ -158,12 +158,31 @@ TEST_CASE("residual_blocks: an evaluation allocates nothing") {
 
 TEST_CASE("residual_blocks: what was not prepared is refused") {
   adjustment a;
-  auto blocks = a.blocks();
-  ceres::Problem forgotten;  // without options.evaluation_callback
-  const auto id = blocks.add_to(forgotten).front();
+  auto blocks = a.blocks(), others = a.blocks();
+  const auto forgets = Catch::Matchers::Contains("tenure: residual_blocks: the problem does not prepare the blocks: ceres::Problem::Options options; options.evaluation_callback = &blocks");
+  ceres::Problem forgotten, of_others(evaluated_by(others));
+  for (ceres::Problem* const p : {&forgotten, &of_others}) {
+    CHECK_THROWS_WITH(blocks.add_to(*p), forgets);
+    CHECK(p->NumResidualBlocks() == 0);
+    CHECK(p->NumParameterBlocks() == 0);
+  }
+  struct both_of : ceres::EvaluationCallback {
+    decltype(blocks) &first, &second;
+    both_of(decltype(blocks)& a, decltype(blocks)& b) : first(a), second(b) {}
+    void PrepareForEvaluation(bool jacobians, bool is_new) override {
+      first.PrepareForEvaluation(jacobians, is_new);
+      second.PrepareForEvaluation(jacobians, is_new);
+    }
+  } callback(blocks, others);
+  ceres::Problem of_both(evaluated_by(callback));
+  CHECK(blocks.add_to(of_both).size() == others.add_to(of_both).size());
   double cost = 0;
-  CHECK(!forgotten.Evaluate({}, &cost, nullptr, nullptr, nullptr));
-  const ceres::CostFunction* const first = forgotten.GetCostFunctionForResidualBlock(id);
+  CHECK(of_both.Evaluate({}, &cost, nullptr, nullptr, nullptr));
+
+  ceres::Problem problem(evaluated_by(blocks));
+  const auto id = blocks.add_to(problem).front();
+  CHECK(problem.NumParameters() == static_cast<int>(a.camera.size() + a.point.size()));
+  const ceres::CostFunction* const first = problem.GetCostFunctionForResidualBlock(id);
   double r[2], by_point[6], again[6];
   double *jacobians[] = {nullptr, by_point}, *jacobians_again[] = {nullptr, again};
   blocks.PrepareForEvaluation(false, true);
@@ -198,6 +217,14 @@ TEST_CASE("residual_blocks: data of any kind; indices, strides and the lives of 
   REQUIRE(problem.Evaluate({}, nullptr, &residuals, nullptr, nullptr));
   same(residuals, {0, 22});
   CHECK_THROWS_AS(made(4), tn::index_error);
+  const auto of_sizes = [&](std::int64_t second, std::int64_t data) {
+    return tn::residual_blocks([](auto a, auto b, auto y) { return sum(a * b) - y; }, tn::rows(table, index_type{0, 1}), tn::rows(table, index_type(second)),
+                               tn::tensor<double, tn::shape<tn::dyn>>(data));
+  };
+  CHECK(of_sizes(2, 2).size() == 2);
+  CHECK_THROWS_WITH(of_sizes(3, 2), "tenure: residual_blocks: index 1 has 3 blocks, and index 0 has 2");
+  CHECK_THROWS_WITH(of_sizes(2, 4), "tenure: residual_blocks: argument 0 of the data has 4 blocks, and index 0 has 2");
+  CHECK_THROWS_AS(of_sizes(2, 4), tn::shape_error);
 
   auto turned = tn::tensor<double, tn::shape<3, 2>>{{1, 2}, {3, 4}, {5, 6}}.transpose();
   CHECK_THROWS_AS(tn::residual_blocks([](auto row) { return row; }, tn::rows(turned, index_type{0, 1})), tn::ownership_error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: TENURE_XLA_FFI: the type of an argument is no tensor, number, tuple, array or model: write tn::tensor<float, tn::shape<3>>
+// expect: tenure: TENURE_XLA_FFI, TENURE_TORCH: the type of an argument is no tensor, number, tuple, array or model: write tn::tensor<float, tn::shape<3>>
 // lines: 20
 #include <vector>
 
@@ -7,7 +7,7 @@
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 
-// What TENURE_XLA_FFI defines, without the header of jaxlib.
+// What TENURE_XLA_FFI and TENURE_TORCH define, without the headers of jaxlib and PyTorch.
 template <class Call>
 struct door {
   static void run() {}

@@ -23,6 +23,13 @@ static_assert(offsetof(dlpack::tensor_view, type) == offsetof(DLTensor, dtype) &
 static_assert(offsetof(dlpack::tensor_view, strides) == offsetof(DLTensor, strides) && offsetof(dlpack::tensor_view, byte_offset) == offsetof(DLTensor, byte_offset));
 static_assert(offsetof(dlpack::unversioned_tensor, context) == offsetof(DLManagedTensor, manager_ctx));
 static_assert(offsetof(dlpack::unversioned_tensor, deleter) == offsetof(DLManagedTensor, deleter));
+#if DLPACK_MAJOR_VERSION > 1 || (DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION >= 3)
+static_assert(sizeof(dlpack::exchange_api) == sizeof(DLPackExchangeAPI) && offsetof(dlpack::exchange_api, previous) == offsetof(DLPackExchangeAPI, header.prev_api));
+static_assert(offsetof(dlpack::exchange_api, from_object) == offsetof(DLPackExchangeAPI, managed_tensor_from_py_object_no_sync));
+static_assert(offsetof(dlpack::exchange_api, to_object) == offsetof(DLPackExchangeAPI, managed_tensor_to_py_object_no_sync));
+static_assert(offsetof(dlpack::exchange_api, view_object) == offsetof(DLPackExchangeAPI, dltensor_from_py_object_no_sync));
+static_assert(offsetof(dlpack::exchange_api, current_stream) == offsetof(DLPackExchangeAPI, current_work_stream));
+#endif
 static_assert(static_cast<int>(dlpack::type_code::floating) == kDLFloat && static_cast<int>(dlpack::type_code::integer) == kDLInt);
 #endif
 
@@ -181,4 +188,44 @@ TEST_CASE("what cannot be borrowed stays the lender's") {
   CHECK(from.returned == 0);
   handle.reset();
   CHECK(from.returned == 1);
+}
+
+TEST_CASE("a library lends and takes arrays by its exchange api, and refuses some") {
+  dlpack::exchange_api of_library{};
+  of_library.major_version = 1;
+  of_library.from_object = [](void* object, dlpack::managed_tensor** taken) {
+    if (object == nullptr) return -1;
+    *taken = &static_cast<lender*>(object)->m;
+    return 0;
+  };
+  static dlpack::managed_tensor* kept = nullptr;
+  of_library.to_object = [](dlpack::managed_tensor* given, void** made) {
+    kept = given;
+    *made = given->view.data;
+    return given->view.rank == 1 ? 0 : -1;
+  };
+  dlpack::exchange_api newer{};
+  newer.major_version = 2;
+  CHECK(dlpack::version_1(&newer) == nullptr);
+  CHECK(dlpack::version_1(nullptr) == nullptr);
+  newer.previous = &of_library;
+  const dlpack::exchange_api* const api = dlpack::version_1(&newer);
+  REQUIRE(api == &of_library);
+
+  lender library;
+  {
+    auto x = tn::from_dlpack<float, shape<2, 3>>(dlpack::from_object(*api, &library));
+    x.at(1, 2) = 60;
+    CHECK(library.returned == 0);
+  }
+  CHECK(library.returned == 1);
+  CHECK(library.memory[5] == 60);
+  CHECK(!dlpack::from_object(*api, nullptr));
+
+  tn::tensor<double, shape<2>> y{7, 8};
+  CHECK(dlpack::to_object(*api, tn::to_dlpack(y)) == y.data());
+  dlpack::let_go{}(kept);
+  tn::tensor<double, shape<1, 1>> matrix{{1}};
+  CHECK(dlpack::to_object(*api, tn::to_dlpack(matrix)) == nullptr);  // the library has it all the same
+  dlpack::let_go{}(kept);
 }

@@ -13,8 +13,8 @@
 #error "tenure: include: -ffast-math and -Ofast break exp, log, sin, pow and NaN: compile with -O3, or with -DTENURE_ALLOW_FAST_MATH=1 to take wrong results"
 #endif
 
-// 1: packets have one lane. That is so with nvcc, and where Eigen's macros forbid vectors. Where the packets are Eigen's, its first include decides
-// this, so its own macro is tested first.
+// 1: packets have one lane. That is so with nvcc, on processors without vectors, and where Eigen's macros forbid them. Where the packets are Eigen's, its
+// first include decides this, so its own macro is tested first.
 #ifndef TENURE_ONE_LANE
 #if defined(__CUDACC__)
 #define TENURE_ONE_LANE 1
@@ -24,6 +24,8 @@
 #else
 #define TENURE_ONE_LANE 0
 #endif
+#elif !defined(__ARM_NEON) && !defined(__ARM_NEON__) && !defined(__ARM_FEATURE_SVE) && !defined(__VSX__) && !defined(__ALTIVEC__) && !defined(__VEC__) && !defined(__mips_msa)
+#define TENURE_ONE_LANE 1
 #elif defined(EIGEN_CONFIGURE_VECTORIZATION_H) && defined(EIGEN_VECTORIZE)
 #define TENURE_ONE_LANE 0
 #elif defined(EIGEN_DONT_VECTORIZE) || defined(EIGEN_DONT_ALIGN)
@@ -90,14 +92,18 @@
 #endif
 #endif
 
-// The namespace of the library is `tenure`. If the compiler may use more than the base instructions of the architecture, an inline
-// namespace inside it names the instruction set. User code says `tenure::` in both cases. The reason: two units compiled with
+// The namespace of the library is `tenure`. An inline namespace inside it names the version, so that two libraries which were compiled with different versions of Tenure
+// stand in one program: they share no function and no type. If the compiler may use more than the base instructions of the architecture, another inline
+// namespace inside that one names the instruction set. User code says `tenure::` in all cases. The reason: two units compiled with
 // different -march must not share a function, because the linker keeps one definition, and that one could use the vector width of
 // one unit with the workspace size of the other, or instructions that the processor lacks. The units share no type either: if one
 // passes a tensor to the other, the linker reports an undefined reference, and its name shows both instruction sets.
 // docs/7-how-it-works.md shows how a program chooses between such units when it runs.
 #ifndef TENURE_NAMESPACE
+#include <tenure/version.hpp>
 #include <tenure/core/instruction_set.hpp>
+#define TENURE_OF_VERSION_PASTE(number) tenure::inline v##number
+#define TENURE_OF_VERSION(number) TENURE_OF_VERSION_PASTE(number)
 #if TENURE_DEBUG_NANS
 #define TENURE_WITH_NANS ::inline looks_for_nans
 #else
@@ -120,9 +126,9 @@
 #endif
 #define TENURE_SETTINGS TENURE_WITHOUT_HEAP TENURE_WITH_NANS TENURE_WITH_LINES TENURE_WITH_EIGEN
 #if defined(TENURE_ISA)
-#define TENURE_NAMESPACE tenure::inline TENURE_ISA TENURE_SETTINGS
+#define TENURE_NAMESPACE TENURE_OF_VERSION(TENURE_VERSION)::inline TENURE_ISA TENURE_SETTINGS
 #else
-#define TENURE_NAMESPACE tenure TENURE_SETTINGS
+#define TENURE_NAMESPACE TENURE_OF_VERSION(TENURE_VERSION) TENURE_SETTINGS
 #endif
 #endif
 

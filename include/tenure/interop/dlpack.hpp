@@ -20,8 +20,8 @@
 namespace TENURE_NAMESPACE {
 namespace dlpack {
 
-// The structs of DLPack 1.0 with our names and the same ABI. A pointer to one of them can be used as a pointer to DLTensor,
-// DLManagedTensor or DLManagedTensorVersioned.
+// The structs of DLPack 1.3 with our names and the same ABI. A pointer to one of them can be used as a pointer to DLTensor,
+// DLManagedTensor, DLManagedTensorVersioned or DLPackExchangeAPI.
 
 enum class type_code : std::uint8_t { integer = 0, unsigned_integer = 1, floating = 2, brain_floating = 4, boolean = 6 };
 
@@ -74,6 +74,37 @@ struct let_go {
 /// Owns a managed tensor until another library takes it. release() returns the pointer for that library or for a Python capsule.
 template <managed M>
 using handle = std::unique_ptr<M, let_go>;
+
+/// DLPackExchangeAPI of DLPack 1.3: functions of C by which a library, such as PyTorch 2.10, gives and takes its arrays of Python, without a call of Python. The type of an array
+/// has it as the attribute `__dlpack_c_exchange_api__`, a capsule of the name exchange_api::capsule. Objects of Python are void* here, and calls need Python's lock.
+struct exchange_api {
+  std::uint32_t major_version, minor_version;
+  const exchange_api* previous;  ///< of an earlier version, or null
+  int (*allocate)(tensor_view* prototype, managed_tensor** made, void* context, void (*set_error)(void* context, const char* kind, const char* message));
+  int (*from_object)(void* object, managed_tensor** taken);
+  int (*to_object)(managed_tensor* given, void** made);
+  int (*view_object)(void* object, tensor_view* to);  ///< may be null
+  int (*current_stream)(std::int32_t device_type, std::int32_t device_id, void** stream);
+
+  static constexpr const char* capsule = "dlpack_exchange_api";
+};
+/// The functions of version 1 among those of all versions that a library has, or null.
+inline const exchange_api* version_1(const exchange_api* api) {
+  while (api != nullptr && api->major_version != 1) api = api->previous;
+  return api;
+}
+/// The memory of an array of Python, of the type that has this api: from_dlpack<float, shape<dyn, 3>>(dlpack::from_object(api, object)). Empty if it cannot be lent: then an
+/// exception of Python is set.
+inline handle<managed_tensor> from_object(const exchange_api& api, void* object) {
+  managed_tensor* taken = nullptr;
+  if (api.from_object(object, &taken) != 0) return {};
+  return handle<managed_tensor>(taken);
+}
+/// An array of Python over the memory of a tensor: to_object(api, to_dlpack(x)), a new reference. Null if the library does not take it: then an exception of Python is set.
+inline void* to_object(const exchange_api& api, handle<managed_tensor> given) {
+  void* made = nullptr;
+  return api.to_object(given.release(), &made) == 0 ? made : nullptr;
+}
 
 template <element T>
 inline constexpr data_type type_of{static_cast<type_code>(tenure::detail::row_of(dtype_v<T>).dlpack), static_cast<std::uint8_t>(8 * sizeof(T)), 1};

@@ -29,7 +29,7 @@ namespace detail::exports {
 template <class X>
 struct declared {
   static constexpr bool is_type = tree<X>::is_tree && !tree<X>::traces;
-  static_assert(is_type, "tenure: TENURE_XLA_FFI: the type of an argument is no tensor, number, tuple, array or model: write tn::tensor<float, tn::shape<3>>");
+  static_assert(is_type, "tenure: TENURE_XLA_FFI, TENURE_TORCH: the type of an argument is no tensor, number, tuple, array or model: write tn::tensor<float, tn::shape<3>>");
   using type = std::conditional_t<is_type, X, float>;
   static constexpr bool is_shared = false, is_variable = are_all_floating<type>();
 };
@@ -103,6 +103,28 @@ using function_of = function_parts<F, std::make_index_sequence<variable_position
 /// functions differ: g++ makes the static variables of templates unique, also across libraries that are loaded apart.
 template <class F, class Tag>
 struct of_library : F {};
+/// A function of plain C++, which is refused.
+template <class F, class Tag>
+  requires(!std::is_class_v<F>)
+struct of_library<F, Tag> { using not_traceable = F; };
+
+/// Whether F takes one argument for each type, and gives values. If not, a static_assert gives the reason.
+template <class F, class... Traced>
+constexpr bool is_exportable() {
+  constexpr bool is_plain = requires { typename F::not_traceable; }, any = sizeof...(Traced) > 0;
+  static_assert(!is_plain, "tenure: TENURE_XLA_FFI, TENURE_TORCH: a plain C++ function cannot be traced: give a lambda, [](auto x) { ... }");
+  static_assert(is_plain || any, "tenure: TENURE_XLA_FFI, TENURE_TORCH: the types of the arguments are missing: TENURE_XLA_FFI(f, tn::tensor<float, tn::shape<3>>)");
+  if constexpr (is_plain || !any || !is_known_by_type<F>()) {
+    return false;
+  } else if constexpr (transform<F>) {
+    return gives_traced<F, Traced...>();
+  } else {
+    constexpr bool takes = requires(const F& f, const Traced&... x) { f(x...); };
+    static_assert(takes, "tenure: TENURE_XLA_FFI, TENURE_TORCH: the function does not take one argument for each type: its name is followed by as many types as it has parameters, and these are auto");
+    if constexpr (takes) return gives_traced<F, Traced...>();
+    else return false;
+  }
+}
 
 /// The record of an exported function, which the other language reads. The entries are those of the value, the jvp and the vjp; null: there is none.
 template <class Entry>
@@ -122,11 +144,8 @@ struct exported : record<Entry> {
   using function = function_of<F, X...>;
 
   explicit exported([[maybe_unused]] const char* written) : record<Entry>{} {
-    constexpr bool any = sizeof...(X) > 0;
-    static_assert(any, "tenure: TENURE_XLA_FFI: the types of the arguments are missing: TENURE_XLA_FFI(f, tn::tensor<float, tn::shape<3>>)");
     // A function that is refused has given its message.
-    if constexpr (!any) return;
-    else if constexpr (gives_traced<F, rebind_kind_t<typename declared<X>::type, tracing>...>()) {
+    if constexpr (is_exportable<F, rebind_kind_t<typename declared<X>::type, tracing>...>()) {
       static_cast<record<Entry>&>(*this) = {written, {Door<typename function::value_call>::run, jvp(), vjp()}, function::signature, first_record<Entry>};
       first_record<Entry> = this;
     }

@@ -12,11 +12,14 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <ceres/evaluation_callback.h>
 #include <ceres/problem.h>
+#include <ceres/sized_cost_function.h>
 
 #include <tenure/interop/ceres/rules.hpp>
 #include <tenure/optim/sparse/observations.hpp>
@@ -65,15 +68,17 @@ class blocks_of_problem<F, std::tuple<Block...>, Data, Arguments> final : public
  public:
   /// Computes all blocks once, which checks the indices.
   explicit blocks_of_problem(const std::array<double*, P>& parameters, Arguments arguments)
-      : parameters_(parameters), arguments_(std::move(arguments)), found_(std::apply(with_jacobians{}, arguments_)) {}
+      : parameters_(parameters), arguments_(std::move(arguments)), found_(std::apply(with_jacobians{}, checked(arguments_))) {}
   blocks_of_problem(const blocks_of_problem&) = delete;
   blocks_of_problem& operator=(const blocks_of_problem&) = delete;
 
   std::int64_t size() const { return std::get<0>(found_).extents()[0]; }
 
   /// Adds all blocks to a problem with one loss, and returns their ids. The problem's options name this object: options.evaluation_callback = &blocks. The problem
-  /// takes the loss over, as AddResidualBlock() does.
+  /// takes the loss over, as AddResidualBlock() does. Throws error, and adds nothing, if the problem calls no callback that prepares this object.
   std::vector<ceres::ResidualBlockId> add_to(ceres::Problem& problem, ceres::LossFunction* loss = nullptr) const {
+    if (!is_prepared_by(problem))
+      throw error("tenure: residual_blocks: the problem does not prepare the blocks: ceres::Problem::Options options; options.evaluation_callback = &blocks; ceres::Problem problem(options)");
     std::vector<ceres::ResidualBlockId> ids;
     ids.reserve(static_cast<std::size_t>(size()));
     for (std::int64_t i = 0; i < size(); ++i)
@@ -85,6 +90,7 @@ class blocks_of_problem<F, std::tuple<Block...>, Data, Arguments> final : public
 
   /// Ceres calls it before each evaluation, when the parameters are where the tables are.
   void PrepareForEvaluation(bool jacobians, bool new_evaluation_point) override {
+    if (std::exchange(is_waiting_, false)) return;
     if (new_evaluation_point) has_residuals_ = has_jacobians_ = false;
     try {
       if (jacobians && !has_jacobians_) {
@@ -99,6 +105,36 @@ class blocks_of_problem<F, std::tuple<Block...>, Data, Arguments> final : public
   }
 
  private:
+  /// The arguments, whose indices and data all have one number of blocks. Else the message would be that of a vmap which the caller did not write.
+  static const Arguments& checked(const Arguments& all) {
+    const std::int64_t blocks = std::get<P>(all).extents()[0];
+    [&]<std::size_t... A>(std::index_sequence<A...>) { (check_count(std::get<P + A>(all), A, blocks), ...); }(std::make_index_sequence<std::tuple_size_v<Arguments> - P>{});
+    return all;
+  }
+  static void check_count(const auto& argument, std::size_t a, std::int64_t blocks) {
+    for_each_leaf(argument, [&](const auto& leaf) {
+      if (const std::int64_t n = leaf.extents()[0]; n != blocks)
+        throw shape_error("tenure: residual_blocks: " + (a < P ? "index " + std::to_string(a) : "argument " + std::to_string(a - P) + " of the data") + " has " + std::to_string(n) +
+                          " blocks, and index 0 has " + std::to_string(blocks));
+    });
+  }
+
+  /// Ceres does not tell which callback a problem has: a block of a number that nobody else knows is evaluated.
+  bool is_prepared_by(ceres::Problem& problem) const {
+    struct nothing final : ceres::SizedCostFunction<1, 1> {
+      bool Evaluate(double const* const*, double* residuals, double**) const override {
+        *residuals = 0;
+        return true;
+      }
+    };
+    double number = 0, cost = 0;
+    const ceres::ResidualBlockId id = problem.AddResidualBlock(new nothing, nullptr, &number);
+    is_waiting_ = true;
+    problem.EvaluateResidualBlockAssumingParametersUnchanged(id, false, &cost, nullptr, nullptr);
+    problem.RemoveParameterBlock(&number);  // and its block
+    return !std::exchange(is_waiting_, false);
+  }
+
   bool read(std::int64_t i, double* residuals, double** jacobians) const {
     if (!has_residuals_ || (jacobians != nullptr && !has_jacobians_)) return false;
     copy<rows>(std::get<0>(found_), i, residuals);
@@ -116,6 +152,7 @@ class blocks_of_problem<F, std::tuple<Block...>, Data, Arguments> final : public
   Arguments arguments_;
   decltype(std::apply(with_jacobians{}, std::declval<const Arguments&>())) found_;
   bool has_residuals_ = false, has_jacobians_ = false;
+  mutable bool is_waiting_ = false;  // for a call of the problem, which then computes nothing
 };
 
 /// What residual_blocks returns after a message.
@@ -171,7 +208,7 @@ auto with_rows(const Rows& rows, const optim::detail::rows_of<Table, Index>& nex
 /// and data i. The rows of the tables, which are contiguous, are Ceres' parameter blocks. f is as for cost_function; data have an axis of blocks in front.
 /// `auto blocks = residual_blocks(...)`, options.evaluation_callback = &blocks for the options of the problem, and blocks.add_to(problem, loss). It shares the memory of
 /// the tables, the indices and the data, and has to live as long as the problem evaluates. With a pool.scope() around Solve() the threads of the pool compute.
-/// Throws index_error if an index is outside its table, and ownership_error if a tensor is not contiguous.
+/// Throws index_error if an index is outside its table, shape_error if indices and data have different numbers of blocks, and ownership_error if a tensor is not contiguous.
 template <class F, class... X>
 auto residual_blocks(F, const X&... x) { return interop::detail::with_rows<F>(std::tuple<>(), x...); }
 

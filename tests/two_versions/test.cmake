@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSL-1.0
+# cmake -DROOT=... -DINTO=... -DCXX=... -DEIGEN=... -DNM=... [-DFLAGS=...] -P test.cmake: units of two versions of Tenure in one program, in both orders of linking. The next
+# version is a copy of the headers with another number, and a type in it has another size: a tensor has at most 6 axes there. The units share no name.
+# With -DFLAGS=-DTENURE_NAMESPACE=tenure that of clang++ crashes, and the units of g++ share names.
+set(here "${ROOT}/tests/two_versions")
+file(REMOVE_RECURSE "${INTO}")
+file(COPY "${ROOT}/include" DESTINATION "${INTO}")
+file(READ "${INTO}/include/tenure/version.hpp" text)
+string(REGEX MATCH "define TENURE_VERSION ([0-9]+)" written "${text}")
+math(EXPR next "${CMAKE_MATCH_1} + 1")
+string(REPLACE "${written}" "define TENURE_VERSION ${next}" text "${text}")
+file(WRITE "${INTO}/include/tenure/version.hpp" "${text}")
+file(READ "${INTO}/include/tenure/core/shape.hpp" text)
+string(REPLACE "int max_rank = 8;" "int max_rank = 6;" changed "${text}")
+if(changed STREQUAL text)
+  message(FATAL_ERROR "include/tenure/core/shape.hpp does not define max_rank as 8")
+endif()
+file(WRITE "${INTO}/include/tenure/core/shape.hpp" "${changed}")
+
+function(compile source include object)
+  execute_process(COMMAND "${CXX}" -std=c++20 -O0 ${FLAGS} ${ARGN} "-I${include}" -isystem "${EIGEN}" -c "${here}/${source}" -o "${INTO}/${object}" COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+compile(unit.cpp "${ROOT}/include" this.o -DUNIT=of_this_version)
+compile(unit.cpp "${INTO}/include" next.o -DUNIT=of_next_version)
+compile(main.cpp "${here}" main.o)
+foreach(order IN ITEMS "this.o;next.o" "next.o;this.o")
+  execute_process(COMMAND "${CXX}" main.o ${order} -o two_versions WORKING_DIRECTORY "${INTO}" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ./two_versions WORKING_DIRECTORY "${INTO}" COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+execute_process(COMMAND "${ROOT}/tests/mixed_isa/shared_names.sh" "${NM}" this.o next.o WORKING_DIRECTORY "${INTO}" COMMAND_ERROR_IS_FATAL ANY)
