@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: amax, amin, argmax, argmin, max, min: the axis is empty
+// expect: tenure: amax, amin, argmax, argmin, max, min: the axis is empty: an extent of Shape is 0; write a first element in front, as in amax\(concat<0>\(first, x\)\)
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

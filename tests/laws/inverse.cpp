@@ -179,6 +179,41 @@ TEST_CASE("inverse, det, slogdet: extreme matrices") {
   for (int e = 0; e < 16; ++e) CHECK(graded.data()[e] == Approx(e % 5 != 0 ? 0 : e < 10 ? 1e200 : e == 10 ? 1e-200 : 0.5e-200).epsilon(1e-14));
 }
 
+TEST_CASE("Law: det of a with rows times powers of two is det(a) times their product, also where a minor or a square leaves the range of the type") {
+  const auto of_static = [](auto rows, const batch<double>& a, std::int64_t s) {
+    constexpr std::int64_t n = decltype(rows)::value;
+    const auto [sign, size] = tn::compile([](auto a) { return tn::slogdet(a); })(one<n>(a, s));
+    return std::tuple{tn::compile([](auto a) { return tn::det(a); })(one<n>(a, s)).item(), sign.item(), size.item()};
+  };
+  constexpr int powers[][4] = {{0, 0, 0, 0}, {400, -400, 0, 0}, {-400, 400, 0, 7}, {450, 450, -450, 0}, {-450, -450, 450, 450}, {0, -450, 0, 450}, {-300, -300, -300, 0}, {300, 300, 300, -300}, {500, 500, -10, 0}, {-490, -490, 0, 0}, {450, -530, -530, 0}, {-530, -530, 450, 450}};
+  for (const std::int64_t n : {1, 2, 3, 4, 5})
+    for (const auto& power : powers) {
+      batch<double> a = regular<double>(9, n, 13), b = a.clone();
+      int all = 0;
+      for (std::int64_t i = 0; i < n; ++i) all += i < 4 ? power[i] : 0;
+      if (std::abs(all) > 980) continue;
+      for (std::int64_t e = 0; e < b.size(); ++e) {
+        const std::int64_t row = e / n % n;
+        if (row < 4) tn::as_span(b)[static_cast<std::size_t>(e)] = std::ldexp(b.data()[e], power[row]);
+      }
+      CAPTURE(n, power[0], power[1], power[2], power[3]);
+      const auto [y, det, sign, size] = all_of(a);
+      const auto scaled = all_of(b);
+      const auto &det_of_scaled = std::get<1>(scaled), &sign_of_scaled = std::get<2>(scaled), &size_of_scaled = std::get<3>(scaled);
+      for (std::int64_t s = 0; s < 9; ++s) {
+        CHECK(std::ldexp(det_of_scaled.data()[s], -all) == Approx(det.data()[s]).epsilon(1e-13));
+        CHECK((sign_of_scaled.data()[s] == sign.data()[s] && size_of_scaled.data()[s] == Approx(size.data()[s] + all * std::log(2.0)).epsilon(1e-13).margin(1e-12)));
+        const auto check = [&](auto rows) {
+          const auto [det_alone, sign_alone, size_alone] = of_static(rows, b, s);
+          CHECK((same_bits(&det_alone, det_of_scaled.data() + s, 1) && same_bits(&sign_alone, sign_of_scaled.data() + s, 1) && same_bits(&size_alone, size_of_scaled.data() + s, 1)));
+        };
+        if (n == 2) check(std::integral_constant<std::int64_t, 2>{});
+        if (n == 3) check(std::integral_constant<std::int64_t, 3>{});
+        if (n == 4) check(std::integral_constant<std::int64_t, 4>{});
+      }
+    }
+}
+
 TEST_CASE("inverse and det: nearly singular matrices are as exact as by elimination") {
   // 1 + 1e-k times small matrices: two singular values are near 0, so cofactors whose minors are not exact would lose twice the digits.
   for (const std::int64_t n : {2, 3, 4})

@@ -55,7 +55,7 @@ constexpr auto of_six = [](auto a) {
 /// Three results, memory in addition, and an operand that run() writes over. It is in no list of operations.
 struct three_parts : tn::ops::sample_operation<three_parts, 1, 3> {
   static constexpr tn::ops::signature takes = "(n,m)->(m,n),(k),() k=min(n,m)";
-  static constexpr bool overwrites(int) { return true; }
+  static constexpr bool overwrites(int, const tn::ops::sample_sizes&) { return true; }
   static constexpr std::int64_t scratch(const tn::ops::sample_sizes& sizes) { return sizes[2]; }
   static constexpr std::int64_t flops_of_sample(const tn::ops::sample_sizes& sizes) { return sizes[0] * sizes[1]; }
   template <class V>

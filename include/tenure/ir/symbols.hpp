@@ -62,10 +62,10 @@ class symbol_table {
   }
   /// Adds a run-time check that an extent is at least `least`, unless both are numbers and this holds. The check is also added for numbers for
   /// which it fails: a run-time extent can be equal to a number because of another operand. The check stays even if no output needs the value,
-  /// because the derivative of a slice writes at the place that the slice would read.
-  constexpr void require_at_least(std::int64_t extent, std::int64_t least, const char* call) {
+  /// because the derivative of a slice writes at the place that the slice would read. `shape`: the id of the shape that the message names, or -1.
+  constexpr void require_at_least(std::int64_t extent, std::int64_t least, const char* call, std::int16_t shape = -1) {
     const std::int64_t have = canonical(extent), need = canonical(least);
-    if (!is_static(have) || !is_static(need) || have < need) constraints_.push_back({extent, least, call, -1, -1, true});
+    if (!is_static(have) || !is_static(need) || have < need) constraints_.push_back({extent, least, call, shape, -1, true});
   }
   constexpr std::int64_t canonical(std::int64_t e) const {
     while (!is_static(e) && equal_[symbol_of_extent(e)] != e) e = equal_[symbol_of_extent(e)];

@@ -236,6 +236,12 @@ constexpr auto attention(const Q& q, const K&, const V&, const N&) {
   static_assert(is_flag, "tenure: attention: the fourth argument is a number, and the scale is always 1 / sqrt(d), for q [..., m, d]: for the scale s take attention(q * (s * std::sqrt(d)), k, v)");
   return detail::stand_in(q);
 }
+template <operand_or_scalar Q, class... K>
+  requires(sizeof...(K) < 2)
+constexpr auto attention(const Q& q, const K&...) {
+  static_assert(detail::never<Q>, "tenure: attention: fewer than three arguments: queries, keys and values; write attention(q, k, v), and attention(x, x, x) of one tensor");
+  return detail::stand_in(q);
+}
 template <operand_or_scalar Q, class K, class V, class M, class N, class... Rest>
 constexpr auto attention(const Q& q, const K&, const V&, const M&, const N&, const Rest&...) {
   static_assert(detail::never<N>, "tenure: attention: more than four arguments: after q, k and v comes one of causal, causal.from(p), causal.last<W>(), first_rows(n) and a mask");

@@ -173,6 +173,26 @@ constexpr auto log_normal(S s, const K& key, const M& mean, const D& deviation) 
 template <element T = float, any_shape S, operand K>
 constexpr auto log_normal(S s, const K& key) { return log_normal<T>(s, key, 0, 1); }
 
+// A key is missing, or a number stands in its place. They do not compile and give a message.
+namespace distributions {
+template <class... Seed>
+inline constexpr bool lack_key = true;
+template <operand K, class... Rest>
+inline constexpr bool lack_key<K, Rest...> = false;
+template <class S>
+constexpr after_error refused_no_key() {
+  static_assert(detail::never<S>, "tenure: exponential, laplace, cauchy, log_normal: no key behind the shape; write exponential(shape, tn::random_key(42)), and the parameters behind the key");
+  return {};
+}
+}  // namespace distributions
+template <element T = float, any_shape S, class... N> requires distributions::lack_key<N...> constexpr auto exponential(S, const N&...) { return distributions::refused_no_key<S>(); }
+template <element T = float, any_shape S, class... N> requires distributions::lack_key<N...> constexpr auto laplace(S, const N&...) { return distributions::refused_no_key<S>(); }
+template <element T = float, any_shape S, class... N> requires distributions::lack_key<N...> constexpr auto cauchy(S, const N&...) { return distributions::refused_no_key<S>(); }
+template <element T = float, any_shape S, class... N> requires distributions::lack_key<N...> constexpr auto log_normal(S, const N&...) { return distributions::refused_no_key<S>(); }
+template <operand X> constexpr auto exponential_like(const X&) { return detail::refused_like<X>(); }
+template <operand X> constexpr auto laplace_like(const X&) { return detail::refused_like<X>(); }
+template <operand X> constexpr auto cauchy_like(const X&) { return detail::refused_like<X>(); }
+
 /// Independent int64 indices of classes: k with the probability softmax(logits)[k] along the last axis of the logits, which have a floating element type. With a
 /// shape, which is static, the other axes of the logits broadcast to it; without one the indices have the shape of these axes. A class of the logit -inf is
 /// never drawn, except that a row of nothing but -inf gives 0; of a row with a NaN it is the position of the first, both as in JAX. In float32 events of a probability below 1e-7 are drawn too rarely or too often: convert the logits to double, where that is 1e-16.

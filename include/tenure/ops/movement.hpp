@@ -6,6 +6,8 @@
 
 #include <tenure/ops/axes.hpp>
 #include <tenure/ops/pointwise.hpp>
+#include <tenure/ops/structural/assembly.hpp>
+#include <tenure/ops/structural/indexing.hpp>
 #include <tenure/tensor/view_rules.hpp>
 
 namespace TENURE_NAMESPACE::ops {
@@ -186,6 +188,15 @@ struct concat_shape {
   }
   static constexpr extents value = joined();
 };
+/// x and y along an axis of which x has a run-time extent. A concat reads its second operand behind a constant number of elements, so y is written into a copy of x
+/// with zeros behind it.
+constexpr value appended(value x, value y, int axis) {
+  ir::builder& g = *x.graph;
+  const std::int64_t before = x.shape()[axis], extent = g.derived(ir::symbol::kind::sum, before, y.shape()[axis]);
+  const value start = number_of_extent(g, dtype::int64, before);
+  know_starts(start, extent, y.shape()[axis]);
+  return updated(padded(x, axis, 0, extent, 1), y, start, axis);
+}
 }  // namespace detail
 
 /// Joins operands along axis A.
@@ -203,10 +214,9 @@ struct concat {
     constexpr int at = axis_position<concat, L::rank, A>::value;
     using rule = detail::concat_shape<at, L, R>;
     static_assert(!rule::ranks_agree || rule::others_agree(), "tenure: concat: extents beside the joined axis differ");
-    static_assert(is_static(L::value[at]), "tenure: concat: only the last operand may have a run-time extent along the joined axis");
     for (int i = 0; i < L::rank; ++i)
       if (i != at) x.graph->unify(value(x).shape()[i], value(y).shape()[i], "concat", x.graph->intern(extents(x.shape())), x.graph->intern(extents(y.shape())));
-    const traced<typename X::element_type, shape_from<rule>> joined{x.graph, concatenated(x, y, at).id};
+    const traced<typename X::element_type, shape_from<rule>> joined{x.graph, (is_static(L::value[at]) ? concatenated(x, y, at) : detail::appended(x, y, at)).id};
     return concat<at>::trace(joined, rest...);
   }
 };
@@ -337,8 +347,8 @@ constexpr auto slice(const X& x, const N&...) {
   return detail::stand_in(x);
 }
 template <int A, std::int64_t I, operand_or_scalar X> constexpr auto select(const X& x) { return apply<ops::select<A, I>>(x); }
-/// concat joins along axis A. The other extents and the element types must be equal. Only the last operand may have a run-time extent
-/// along A. stack joins operands of equal shapes along a new axis A.
+/// concat joins along axis A. The other extents and the element types must be equal. Cost: kernels compute the operands where they stand in the result, but those
+/// behind an operand with a run-time extent along A are computed first and then copied, and so are those before them. stack joins operands of equal shapes along a new axis A.
 template <int A = 0, class... X> requires some_operand<X...> constexpr auto concat(const X&... x) { return apply<ops::concat<A>>(x...); }
 template <int A = 0, class... X> requires some_operand<X...> constexpr auto stack(const X&... x) { return apply<ops::stack<A>>(x...); }
 /// The value of x. Derivatives treat it as a constant.

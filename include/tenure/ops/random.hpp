@@ -306,6 +306,30 @@ constexpr auto bernoulli(S s, const K& key, const P& p) {
   return uniform<T>(s, key) < p;
 }
 
+/// Does not compile: a key or the probability is missing, or a number stands in place of the key, and the message says so.
+template <element T = float, any_shape S, class... P>
+  requires(sizeof...(P) < 2)
+constexpr auto bernoulli(S, const P&...) {
+  static_assert(detail::never<S>, "tenure: bernoulli: fewer than three arguments: the shape, a key and the probability; write bernoulli(shape, tn::random_key(42), p)");
+  return after_error();
+}
+template <element T = float, any_shape S, scalar Seed, class P>
+constexpr auto bernoulli(S, Seed, const P&) {
+  static_assert(detail::never<S>, "tenure: bernoulli: a number stands in place of the key; write bernoulli(shape, tn::random_key(42), p)");
+  return after_error();
+}
+namespace detail {
+template <class X>
+constexpr after_error refused_like() {
+  static_assert(never<X>, "tenure: normal_like, uniform_like, exponential_like, laplace_like, cauchy_like: no key; write normal_like(x, tn::random_key(42))");
+  return {};
+}
+}  // namespace detail
+template <operand X>
+constexpr auto uniform_like(const X&) { return detail::refused_like<X>(); }
+template <operand X>
+constexpr auto normal_like(const X&) { return detail::refused_like<X>(); }
+
 /// Sets each element of x to 0 with probability p, as the key decides, and divides the others by 1 - p, so that the mean stays. p is a number or a
 /// traced number from 0 to 1; 0 gives x. A plain number outside this range throws, or does not compile in a trace. The value of a traced p, or of a
 /// tensor, is not checked. Also a NaN or an infinity in x can become 0. The gradient computes the same mask again from the key.

@@ -55,16 +55,16 @@ namespace detail {
 /// The largest element of no elements does not exist, so the reduced axes must not be empty.
 constexpr void require_elements(const auto& x, std::int64_t mask, const char* call) {
   for (int a = 0; a < x.shape().rank; ++a)
-    if (mask >> a & 1) x.graph->require_at_least(value(x).shape()[a], 1, call);
+    if (mask >> a & 1) x.graph->require_at_least(value(x).shape()[a], 1, call, value(x).node().shape);
 }
-template <class S, std::int64_t Mask>
+template <class Shape, std::int64_t Axes>
 constexpr void require_axes_with_elements() {
   constexpr bool empty = [] {
-    for (int a = 0; a < S::rank; ++a)
-      if ((Mask >> a & 1) && S::value[a] == 0) return true;
+    for (int a = 0; a < Shape::rank; ++a)
+      if ((Axes >> a & 1) && Shape::value[a] == 0) return true;
     return false;
   }();
-  static_assert(!empty, "tenure: amax, amin, argmax, argmin, max, min: the axis is empty");
+  static_assert(!empty, "tenure: amax, amin, argmax, argmin, max, min: the axis is empty: an extent of Shape is 0; write a first element in front, as in amax(concat<0>(first, x))");
 }
 }  // namespace detail
 

@@ -156,9 +156,11 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
   };
   const auto rootless = [&](node_id id) { return is_source(root_of(id).op) && root_of(id).op != ir::opcode::input; };
   parts_of_concats parts(g);
-  ir::array<char> is_bounded(g.count, 0);
-  for (int i = 0; i < g.bound_count; ++i)
+  ir::array<char> is_bounded(g.count, 0), has_bound(g.count, 0);
+  for (int i = 0; i < g.bound_count; ++i) {
     if (!g.bounds[i].is_checked) is_bounded[g.bounds[i].indices] = 1;
+    has_bound[g.bounds[i].indices] = 1;
+  }
   const auto check_if_bounded = [&](int i) {
     if (!is_bounded[i] || (!g.is_body && root_of(renamed[i]).op == ir::opcode::input)) return;
     if (rootless(renamed[i])) renamed[i] = copy(renamed[i]);
@@ -177,7 +179,10 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
     if (n.op == ir::opcode::slice && adds_run_time_offsets && is_view(out[n.in[0]].op) && !offsets_add(views.of(n.in[0]), n)) n.in[0] = copy(n.in[0]);
     if (is_step(n.op))
       for (int k = 0; k < n.arity; ++k)
-        if (rootless(n.in[k])) n.in[k] = copy(n.in[k]);
+        if (rootless(n.in[k])) {
+          n.in[k] = copy(n.in[k]);
+          if (has_bound[g[i].in[k]]) renamed[g[i].in[k]] = n.in[k];  // an extent as a start: the bound speaks of what the step reads
+        }
     if (n.op == ir::opcode::tuple)
       for (int k = 0; k < n.arity; ++k)
         if (out[n.in[k]].op != ir::opcode::tuple && !is_row_major(out, n.in[k])) n.in[k] = copy(n.in[k]);

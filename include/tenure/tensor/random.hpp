@@ -200,7 +200,17 @@ constexpr after_error refused_seed() {
   static_assert(never<Shape>, "tenure: normal, uniform: the numbers come from a key, normal(shape, tn::random_key(42)), or from an engine, which a variable holds: tn::engine g(42)");
   return {};
 }
+/// A shape alone.
+template <class Shape>
+constexpr after_error refused_no_source() {
+  static_assert(never<Shape>, "tenure: normal, uniform: no key: the numbers need a source; write normal(shape, tn::random_key(42)), or normal(shape, g) with tn::engine g(42)");
+  return {};
+}
 }  // namespace detail
+template <element T = float, any_shape Shape>
+constexpr auto uniform(Shape) { return detail::refused_no_source<Shape>(); }
+template <element T = float, any_shape Shape>
+constexpr auto normal(Shape) { return detail::refused_no_source<Shape>(); }
 template <element T = float, any_shape Shape, scalar Seed, class... N>
 constexpr auto uniform(Shape, Seed, const N&...) { return detail::refused_seed<Shape>(); }
 template <element T = float, any_shape Shape, scalar Seed, class... N>

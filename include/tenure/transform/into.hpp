@@ -33,7 +33,7 @@ class into_call {
   /// As operator(), but `runner` runs the program.
   template <class Runner, class... X>
   void through(Runner& runner, const X&... x) const {
-    if constexpr (is_possible<X...>()) run(runner, as_argument(x)...);
+    if constexpr (is_possible<X...>()) std::apply([&](const R&... target) { run(on_, runner, target..., as_argument(x)...); }, results_);
   }
   /// The bytes of the results that this call computes in other memory and then copies into their targets. 0 if each target is contiguous and
   /// overlaps no argument that is still read when the result is written. Throws what a call throws before its first write.
@@ -75,18 +75,19 @@ class into_call {
   template <class Program, class... X>
   static constexpr bool is_computed_in_another = is_whole<Program, X...> && sizeof...(R) == 1 && (any_tensor<std::remove_cvref_t<R>> && ...) &&
                                                  (std::is_default_constructible_v<std::remove_cvref_t<R>> && ...) && std::is_same_v<device_of_call<X...>, cpu_device>;
-  template <class Runner, class... X>
-  [[gnu::cold, gnu::noinline]] void compute_in_another(Runner& runner, const X&... x) const {
-    auto& target = std::get<0>(results_);
+  template <class Runner, class Target, class... X>
+  [[gnu::cold, gnu::noinline]] static void compute_in_another(Execution on, Runner& runner, Target& target, const X&... x) {
     tensor_access::check_alive(target, "into");
-    std::remove_cvref_t<decltype(target)> result;
-    into_call<F, Execution, decltype(result)&>(on_, result).through(runner, x...);
+    std::remove_cvref_t<Target> result;
+    into_call<F, Execution, decltype(result)&>(on, result).through(runner, x...);
     device_memory<cpu_device>::copy(tensor_access::fresh(target), target.strides(), tensor_access::fresh(result), result.strides(), target.extents());
     tensor_access::storage(target).bump();
   }
 
+  /// The targets are arguments: g++ passes them in registers, and would pass this object in memory.
   template <class Runner, class... X>
-  void run(Runner& runner, const X&... x) const {
+  static void run(Execution on, Runner& runner, const R&... target, const X&... x) {
+    const std::tuple<const R&...> to(target...);
     using program_type = program<source_of_call<F, X...>>;
     using device_type = device_of_call<X...>;
     constexpr int leaves = (0 + ... + tree<X>::leaves), outputs = program_type::value.output_count;
@@ -102,25 +103,25 @@ class into_call {
 
     target_memory targets[outputs + 1];
     void* results[outputs + 1];
-    read_targets<program_type>(symbols, targets, results);
+    read_targets<program_type>(to, symbols, targets, results);
     const sharing found = find_sharing<program_type, leaves, is_whole<program_type, X...>>(pointers, ranges, targets);
     if constexpr (is_computed_in_another<program_type, X...>) {
-      if (found.doubtful | found.apart) [[unlikely]] return compute_in_another(runner, x...);
+      if (found.doubtful | found.apart) [[unlikely]] return compute_in_another(on, runner, target..., x...);
     } else if (found.doubtful) [[unlikely]] std::apply([](const auto&... target) {
       if constexpr (is_whole<program_type, X...>) refuse_targets(target...);
       else check_targets(target...);
-    }, results_);
+    }, to);
 
-    [[maybe_unused]] const auto scope = on_.scope();
+    [[maybe_unused]] const auto scope = on.scope();
     storage_handle beside;
     const bool apart = !is_computed_in_another<program_type, X...> && found.apart;
     if (apart) [[unlikely]]
       beside = keep_apart<device_type>(pointers, ranges, leaves, targets, outputs, overwrites_by<program_type, X...>{symbols}, results);
     // Versions rise before the run: even if the run fails, its writes count. No target is empty, because find_sharing() has checked this.
     runner.template run<program_type>(pointers, results, symbols, [&] {
-      std::apply([](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::storage(t).bump(); }), ...); }, results_);
+      std::apply([](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::storage(t).bump(); }), ...); }, to);
     });
-    if (apart) [[unlikely]] std::apply([&](const auto&... target) { copy_from<device_type>(results, target...); }, results_);
+    if (apart) [[unlikely]] std::apply([&](const auto&... target) { copy_from<device_type>(results, target...); }, to);
   }
 
   template <class... X>
@@ -136,7 +137,7 @@ class into_call {
     bind_extents<program_type>(symbols, x...);
     target_memory targets[outputs + 1];
     void* results[outputs + 1];
-    read_targets<program_type>(symbols, targets, results);
+    read_targets<program_type>(results_, symbols, targets, results);
     std::apply([](const auto&... target) { check_targets(target...); }, results_);
     std::int64_t bytes = 0;
     for (int j = 0; j < outputs; ++j)
@@ -172,7 +173,7 @@ class into_call {
   }
 
   template <class Program>
-  TENURE_INLINE void read_targets([[maybe_unused]] const std::int64_t* symbols, target_memory* targets, void** results) const {
+  static TENURE_INLINE void read_targets(const auto& to, [[maybe_unused]] const std::int64_t* symbols, target_memory* targets, void** results) {
     int i = 0;
     const auto read = [&](auto& target) {
       // are_targets() has already compared static extents.
@@ -185,7 +186,7 @@ class into_call {
       results[i] = targets[i].data;
       ++i;
     };
-    std::apply([&](auto&... target) { (for_each_leaf(target, read), ...); }, results_);
+    std::apply([&](auto&... target) { (for_each_leaf(target, read), ...); }, to);
   }
 
   /// Throws ownership_error if a target is empty, and overlap_error if two targets have an element in common.

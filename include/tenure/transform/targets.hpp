@@ -129,7 +129,7 @@ inline constexpr bool has_empty_result = [] {
 /// What find_sharing() finds by the addresses. `doubtful`: a target is gone, or two targets may share memory. `apart`: a target is strided, or
 /// shares memory with an argument that not every call may overwrite. The loops have no branches, because branches would slow down a small program.
 struct sharing {
-  bool doubtful = false, apart = false;
+  unsigned doubtful = 0, apart = 0;
 };
 /// The answers of overwrites_of for all pairs, if there are few: a loop reads them without branches, which takes 3 ns less for 9 pairs.
 template <class Program, int Arguments>
@@ -149,7 +149,7 @@ inline constexpr answers_for_few<Program, Arguments> few_answers{};
 template <class Program, int Leaves, bool Whole>
 TENURE_INLINE sharing find_sharing(const void* const* pointers, [[maybe_unused]] const memory_range* ranges, const target_memory* targets) {
   constexpr int outputs = Program::value.output_count;
-  bool doubtful = false, apart = false;
+  unsigned doubtful = 0, apart = 0;
   // Whether a write to the target destroys the argument.
   const auto destroys = [&](int a, int j, bool meet) {
     const bool begin_alike = pointers[a] == targets[j].data;

@@ -55,9 +55,9 @@ inline constexpr std::int64_t transposed_extent = 8;
 /// The most bytes of a packet of samples: `lu` of 32 x 32 has 258 KB with AVX-512. A packet of larger samples would leave the cache of level 2 (Zen 3: 512 KB) between two uses of an element.
 inline constexpr std::int64_t sample_packet_bytes = 288 << 10;
 /// With TENURE_EIGEN_DECOMPOSITIONS: the least extents for which Eigen is faster, of a matrix alone and of one in a batch, whose small matrices stand in
-/// packets (AVX-512, g++ 12).
-inline constexpr std::int64_t eigen_eigh = 40, eigen_svd = 32, eigen_qr = 32, eigen_lu = 64, eigen_solve = 64, eigen_inverse = 40, eigen_cholesky = 320, eigen_triangular = 160;
-inline constexpr std::int64_t eigen_least_extent = eigen_svd;
+/// packets (g++ 12). One matrix takes as long as by Eigen at 48 x 48 for eigh, and at 160 x 160 for qr; svd at 22 x 22 with AVX2, and at 54 x 54 with AVX-512 (Zen 4).
+inline constexpr std::int64_t eigen_eigh = 48, eigen_svd[] = {24, 60}, eigen_qr = 160, eigen_lu = 64, eigen_solve = 64, eigen_inverse = 40, eigen_cholesky = 320, eigen_triangular = 160;
+inline constexpr std::int64_t eigen_least_extent = eigen_svd[0];
 /// The most numbers of a sample whose rows are collected for non-temporal stores: 8 KB with AVX-512.
 inline constexpr int collected_numbers = 128;
 

@@ -194,7 +194,7 @@ struct large_sample<ops::nodes::eigvalsh> {
 template <>
 struct large_sample<ops::nodes::svd> {
   static constexpr std::int64_t rows(const ops::sample_sizes& n) { return n[0] < n[1] ? n[0] : n[1]; }
-  static constexpr std::int64_t least_extent(std::size_t) { return costs::eigen_svd; }
+  static constexpr std::int64_t least_extent(std::size_t) { return costs::eigen_svd[math::is_512<math::packet_of<double>>]; }
   template <class T, std::size_t Operands, std::size_t Results>
   static bool run(const ops::sample_sizes& sizes, const std::array<T*, Operands>& given, const std::array<T*, Results>& to, ops::no_options, void* const* used) {
     return by_eigen::unless_out_of_memory([&] {
@@ -222,7 +222,7 @@ struct large_sample<ops::nodes::svd> {
 template <>
 struct large_sample<ops::nodes::pinv> {
   static constexpr std::int64_t rows(const ops::sample_sizes& n) { return n[0] < n[1] ? n[0] : n[1]; }
-  static constexpr std::int64_t least_extent(std::size_t) { return costs::eigen_svd; }
+  static constexpr std::int64_t least_extent(std::size_t) { return costs::eigen_svd[math::is_512<math::packet_of<double>>]; }
   template <class T, std::size_t Operands, std::size_t Results>
   static bool run(const ops::sample_sizes& sizes, const std::array<T*, Operands>& given, const std::array<T*, Results>& to, ops::no_options, void* const*) {
     return by_eigen::unless_out_of_memory([&] {

@@ -50,7 +50,8 @@ constexpr bool are_written_out(const ops::sample_sizes& sizes) {
     if (n > costs::sample_extent) return false;
   return true;
 }
-/// One sample of constant extents in registers. load(operand, to) and store(result, from) move its numbers; operand and result are integral constants.
+/// One sample of constant extents in registers. load(operand, to) and store(result, from) move its numbers; operand and result are integral constants. load()
+/// returns where the numbers are: `to`, or the memory of an operand that the record only reads.
 template <class Record, class V, ops::sample_sizes Sizes>
 TENURE_INLINE void run_in_registers(const typename Record::options& options, const auto& load, const auto& store) {
   static constexpr ops::sample_sizes sizes = Sizes;
@@ -59,9 +60,12 @@ TENURE_INLINE void run_in_registers(const typename Record::options& options, con
     std::tuple<registers<V, of_operand(K)>...> memory;
     std::tuple<registers<V, Record::elements_of_result(sizes, R)>...> results;
     registers<V, Record::scratch(sizes)> scratch;
-    V* const given[] = {(K == Record::result_begins_as ? nullptr : std::get<static_cast<std::size_t>(K)>(memory).at)..., scratch.at};
     V* const to[] = {std::get<static_cast<std::size_t>(R)>(results).at...};
-    (load(std::integral_constant<int, K>{}, K == Record::result_begins_as ? to[0] : given[K]), ...);
+    const auto loaded = [&](auto k) __attribute__((always_inline)) -> V* {
+      if constexpr (k == Record::result_begins_as) return load(k, to[0]), nullptr;
+      else return load(k, std::get<static_cast<std::size_t>(k)>(memory).at);
+    };
+    V* const given[] = {loaded(std::integral_constant<int, K>{})..., scratch.at};
     if constexpr (are_written_out(sizes)) Record::run_sample(ops::constant_sizes<Sizes>{}, given, to, options);
     else Record::run_sample(sizes, given, to, options);
     (store(std::integral_constant<int, R>{}, to[R]), ...);
@@ -93,7 +97,7 @@ class samples {
       size_[k] = Record::elements_of_operand(k, sizes_);
       find_step(k);
       contiguous_[k] = contiguous_sample(o.in[k], batch_);
-      in_place_[k] = is_dense(o.in[k], batch_, o.in[k].rank) && !Record::overwrites(k);
+      in_place_[k] = is_dense(o.in[k], batch_, o.in[k].rank) && !Record::overwrites(k, sizes_);
     }
     for (int r = 0; r < results; ++r) result_[r] = Record::elements_of_result(sizes_, r);
     if constexpr (Large) is_large_ = large_sample<Record>::rows(sizes_) >= large_sample<Record>::least_extent(sizeof(T));
@@ -266,9 +270,10 @@ class samples {
       constexpr auto size = static_cast<int>(Record::elements_of_operand(K, Sizes));
       if constexpr (packets_of_samples::template separates<size>)
         if (used == lanes && has_step_[K] && step_[K] == size && contiguous_[K].height == 1)
-          return packets_of_samples::template load_neighbours<size>(sample_of(pointer, K, first), to);
+          return packets_of_samples::template load_neighbours<size>(sample_of(pointer, K, first), to), to;
       gather(pointer, K, first, used, memory);
       for (int e = 0; e < size; ++e) to[e] = math::load<P>(memory + e * lanes);
+      return to;
     };
     const auto store = [&]<int R>(std::integral_constant<int, R>, const V* from) __attribute__((always_inline)) {
       constexpr auto size = static_cast<int>(Record::elements_of_result(Sizes, R));
@@ -338,16 +343,18 @@ struct small_sample {
   }();
 
   template <int K>
-  static TENURE_INLINE void load(const T* from, V* to) {
+  static TENURE_INLINE V* load(const T* from, V* to) {
     constexpr const operand_view& x = operation().in[K];
     static_assert(x.rank <= 2);
     constexpr std::int64_t rows = x.rank == 2 ? x.extent[0] : 1, width = x.rank >= 1 ? x.extent[x.rank - 1] : 1;
     constexpr std::int64_t row = x.rank == 2 ? x.stride[0] : 0, column = x.rank >= 1 ? x.stride[x.rank - 1] : 0;
     constexpr bool is_dense = !has_lanes && column == 1 && (rows == 1 || row == width);
-    if constexpr (is_dense) return void(std::memcpy(static_cast<void*>(to), from, sizeof(T) * static_cast<std::size_t>(rows * width)));  // some records read packets of it
+    if constexpr (is_dense && K != Record::result_begins_as && !Record::overwrites(K, sizes)) return reinterpret_cast<V*>(const_cast<T*>(from));
+    if constexpr (is_dense) return std::memcpy(static_cast<void*>(to), from, sizeof(T) * static_cast<std::size_t>(rows * width)), to;  // some records read packets of it
     for (std::int64_t i = 0; i < rows; ++i)
       if constexpr (has_lanes && K == Record::result_begins_as) to[i] = math::load_first<packet>(from + i * row, static_cast<int>(columns), from[i * row]);
       else for (std::int64_t j = 0; j < width; ++j) to[i * width + j] = V(from[i * row + j * column]);
+    return to;
   }
   template <int R>
   static TENURE_INLINE void store(T* to, const V* from) {
@@ -367,7 +374,7 @@ TENURE_INLINE void sample_in_registers(void* const* p) {
   using V = typename sample::V;
   detail::run_in_registers<Record, V, sample::in_registers>(
       Record::options_of(sample::operation().attr),
-      [&]<int K>(std::integral_constant<int, K>, V* to) { sample::template load<K>(static_cast<const T*>(p[K]), to); },
+      [&]<int K>(std::integral_constant<int, K>, V* to) { return sample::template load<K>(static_cast<const T*>(p[K]), to); },
       [&]<int R>(std::integral_constant<int, R>, const V* from) {
         T* const at = static_cast<T*>(p[Record::arity + R]);
         if (Record::results == 1 || at != nullptr) sample::template store<R>(at, from);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Determinants and cofactors of matrices of at most 4 x 4, without branches. The 2 x 2 minors are rounded once or twice, so that a result is as exact as by
-// elimination also where the matrix is nearly singular.
+// Determinants and inverses of matrices of at most 4 x 4 by cofactors, without branches. The 2 x 2 minors are rounded once or twice, so that a result is as
+// exact as by elimination also where the matrix is nearly singular. What may have left the range of the type is computed again by elimination, in functions
+// that are not inlined: one det of 3 x 3 would save registers for them in each call.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <tenure/math/packet/interleave.hpp>
 #include <tenure/math/packet/minimum.hpp>
 #include <tenure/math/twin.hpp>
+#include <tenure/ops/opaque/elimination.hpp>
+#include <tenure/ops/opaque/extent.hpp>
 
 namespace TENURE_NAMESPACE::ops {
 
@@ -28,94 +31,232 @@ TENURE_KERNEL_INLINE V minor_of(V a, V b, V c, V d) {
 /// x a - y b + z c.
 template <class V>
 TENURE_KERNEL_INLINE V alternating(V x, V a, V y, V b, V z, V c) { return V(math::fma(z.value, c.value, math::minus_product(x * a, y, b).value)); }
-/// -(x a - y b + z c).
+/// x a + y b + z c.
 template <class V>
-TENURE_KERNEL_INLINE V opposite(V x, V a, V y, V b, V z, V c) { return math::minus_product(math::minus_product(y * b, x, a), z, c); }
+TENURE_KERNEL_INLINE V sum_of_products(V x, V a, V y, V b, V z, V c) { return V(math::fma(z.value, c.value, math::fma(y.value, b.value, (x * a).value))); }
+
+/// Column k of the three that are left without column `out`.
+constexpr int other_column(int out, int k) { return k + (k >= out ? 1 : 0); }
+/// The number of the pair of columns i < j: 01, 02, 03, 12, 13, 23.
+constexpr int pair_of_columns(int i, int j) { return i == 0 ? j - 1 : i + j; }
+/// The pair that is left of the three columns without `out` if the k-th is taken away.
+constexpr int other_pair(int out, int k) { return pair_of_columns(other_column(out, k == 0 ? 1 : 0), other_column(out, k == 2 ? 1 : 2)); }
+
+/// det(a) of 4 x 4, from the minors of the upper rows and those of the lower ones.
+template <class V>
+TENURE_KERNEL_INLINE V det_of_minors(const V* s, const V* c) { return alternating(s[0], c[5], s[1], c[4], s[2], c[3]) + alternating(s[5], c[0], s[4], c[1], s[3], c[2]); }
 
 #if defined(__CUDACC__)
 template <class T>
 inline constexpr bool has_cofactor_packets = false;
 #else
-/// Whether the numbers of one matrix stand in packets, of 3 x 3 all but the last.
+/// Whether the numbers of one matrix of 3 x 3 or 4 x 4 stand in packets of eight.
 template <class T>
 inline constexpr bool has_cofactor_packets = [] {
   if constexpr (math::is_one_lane<math::packet_of<T>>) return false;
   else return math::is_512<math::packet_of<T>> && math::width<math::packet_of<T>> == 8;
 }();
+/// Lane l is element source(l) of one packet, or of two in turn.
+template <class P, class Source>
+TENURE_INLINE math::lanes<P> shuffled(const math::lanes<P>& x, Source source) {
+  return [&]<int... L>(std::integer_sequence<int, L...>) __attribute__((always_inline)) {
+    return math::lanes<P>(__builtin_shufflevector(x.value, x.value, source(L)...));
+  }(std::make_integer_sequence<int, math::width<P>>{});
+}
+template <class P, class Source>
+TENURE_INLINE math::lanes<P> shuffled(const math::lanes<P>& first, const math::lanes<P>& second, Source source) {
+  const P both[] = {first.value, second.value};
+  return math::lanes<P>(math::detail::collected<2>(both, source));
+}
+
+/// Writes the lanes of x one by one: where they stay in registers, compilers see that a store of all of them is that of x, which they do not through memory.
+template <class V, class P>
+TENURE_INLINE void write_lanes(V* to, const math::lanes<P>& x) {
+  [&]<int... L>(std::integer_sequence<int, L...>) __attribute__((always_inline)) { ((to[L] = V(x.value[L])), ...); }(std::make_integer_sequence<int, math::width<P>>{});
+}
+
 /// Minor e of 3 x 3 is number [0][e] times number [1][e] less number [2][e] times number [3][e].
 inline constexpr int factors_of_minors[4][8] = {{4, 2, 1, 5, 0, 2, 3, 1}, {8, 7, 5, 6, 8, 3, 7, 6}, {5, 1, 2, 3, 2, 0, 4, 0}, {7, 8, 4, 8, 6, 5, 6, 7}};
-/// cofactors() of one matrix of 3 x 3, with the same bits: the first eight minors in the lanes of a packet.
+/// inverse_by_cofactors() of one matrix of 3 x 3, with the same bits: the first eight minors in the lanes of a packet.
 template <class V>
-TENURE_KERNEL_INLINE V cofactors_of_3(const V* a, V* to) {
-  using T = typename V::number;
-  using P = math::packet_of<T>;
+TENURE_KERNEL_INLINE V inverse_of_3(const V* a, V* to, bool is_adjugate) {
+  using P = math::packet_of<typename V::number>;
   using L = math::lanes<P>;
-  const P numbers[2] = {math::load<P>(&a->value), math::set1<P>(a[8].value)};
+  const L numbers = math::load<P>(&a->value), ninth = math::set1<P>(a[8].value);
   const auto of = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
-    return L(math::detail::collected<2>(numbers, [](int lane) { return factors_of_minors[K][lane]; }));
+    return shuffled(numbers, ninth, [](int lane) { return factors_of_minors[K][lane]; });
   };
   const L all = minor_of(of(std::integral_constant<int, 0>{}), of(std::integral_constant<int, 1>{}), of(std::integral_constant<int, 2>{}), of(std::integral_constant<int, 3>{}));
-  const auto lane = [&](int l) { return V(all.value[l]); };
-  const V first = lane(0), second = lane(3), third = lane(6), last = minor_of(a[0], a[4], a[1], a[3]);
-  math::store<P>(&to->value, all.value);
-  to[8] = last;
-  return V(math::fma(a[2].value, third.value, math::fma(a[1].value, second.value, (a[0] * first).value)));
+  const V det = sum_of_products(a[0], V(all.value[0]), a[1], V(all.value[3]), a[2], V(all.value[6]));
+  const V one = V(typename V::number(1)), factor = is_adjugate ? one : one / det;
+  write_lanes(to, all * L(factor.value));
+  to[8] = minor_of(a[0], a[4], a[1], a[3]) * factor;
+  return det;
+}
+
+/// The packet of four lanes, or the widest one if that has fewer.
+template <class P>
+struct four_lanes {
+  using type = P;
+};
+template <class P>
+  requires(math::width<P> > 4)
+struct four_lanes<P> : four_lanes<typename math::detail::simd::unpacket_traits<P>::half> {};
+/// Whether the rows of one matrix of 4 x 4 stand in packets.
+template <class T>
+inline constexpr bool has_packets_of_4 = math::width<typename four_lanes<math::packet_of<T>>::type> == 4;
+/// determinant() of one matrix of 4 x 4, with the same bits. A packet has two minors of the upper rows, each with that of the lower ones beside it.
+template <class V>
+TENURE_KERNEL_INLINE V determinant_of_4(const V* a) {
+  using T = typename V::number;
+  using P = typename four_lanes<math::packet_of<T>>::type;
+  using L = math::lanes<P>;
+  const auto row = [&](int r) { return math::load<P>(&a[4 * r].value); };
+  // The even columns of two rows, the odd ones, columns 0 and 1, 2 and 3, 3 and 2.
+  struct columns {
+    P even, odd, first, last, turned;
+    TENURE_INLINE columns(P r, P q)
+        : even(__builtin_shufflevector(r, q, 0, 4, 2, 6)), odd(__builtin_shufflevector(r, q, 1, 5, 3, 7)), first(__builtin_shufflevector(even, odd, 0, 1, 4, 5)),
+          last(__builtin_shufflevector(even, odd, 2, 3, 6, 7)), turned(__builtin_shufflevector(odd, even, 2, 3, 6, 7)) {}
+  };
+  const columns x(row(0), row(2)), y(row(1), row(3));
+  const L minors[] = {minor_of<L>(x.even, y.odd, y.even, x.odd), minor_of<L>(x.first, y.last, y.first, x.last), minor_of<L>(x.first, y.turned, y.first, x.turned)};
+  const auto other = [&](int k) { return L(P(__builtin_shufflevector(minors[k].value, minors[k].value, 3, 2, 1, 0))); };
+  const L sums = alternating(minors[0], other(0), minors[1], other(1), minors[2], other(2));
+  return V(T(sums.value[0])) + V(T(sums.value[1]));
+}
+/// inverse_by_cofactors() of one matrix of 4 x 4, with the same bits: a row in a packet. Each minor stands twice in a packet, with that of the other rows.
+template <class V>
+TENURE_KERNEL_INLINE V inverse_of_4(const V* a, V* to, bool is_adjugate) {
+  using T = typename V::number;
+  using P = typename four_lanes<math::packet_of<T>>::type;
+  using L = math::lanes<P>;
+  const L rows[] = {math::load<P>(&a[0].value), math::load<P>(&a[4].value), math::load<P>(&a[8].value), math::load<P>(&a[12].value)};
+  L upper[4], lower[4], numbers[4], minors[6];
+  V s[6], c[6];
+  // Columns k and k + 1 of rows r and q.
+  const auto halves = [&]<int K>(std::integral_constant<int, K>, int r, int q) { return P(__builtin_shufflevector(rows[r].value, rows[q].value, K, K + 1, K + 4, K + 5)); };
+  const auto columns = [&]<int K>(std::integral_constant<int, K> k) {
+    const P up = halves(k, 2, 0), low = halves(k, 3, 1), first = halves(k, 1, 3), second = halves(k, 0, 2);
+    upper[K] = P(__builtin_shufflevector(up, up, 0, 0, 2, 2)), upper[K + 1] = P(__builtin_shufflevector(up, up, 1, 1, 3, 3));
+    lower[K] = P(__builtin_shufflevector(low, low, 0, 0, 2, 2)), lower[K + 1] = P(__builtin_shufflevector(low, low, 1, 1, 3, 3));
+    numbers[K] = P(__builtin_shufflevector(first, second, 0, 4, 2, 6)), numbers[K + 1] = P(__builtin_shufflevector(first, second, 1, 5, 3, 7));
+  };
+  columns(std::integral_constant<int, 0>{}), columns(std::integral_constant<int, 2>{});
+  const auto minor = [&](int i, int j) {
+    const int p = pair_of_columns(i, j);
+    minors[p] = minor_of(upper[i], lower[j], lower[i], upper[j]);
+    c[p] = V(T(minors[p].value[0])), s[p] = V(T(minors[p].value[2]));
+  };
+  minor(0, 1), minor(0, 2), minor(0, 3), minor(1, 2), minor(1, 3), minor(2, 3);
+  static constexpr T signs[] = {1, -1, 1, -1};
+  const V det = det_of_minors(s, c), one = V(T(1));
+  const L even = L((is_adjugate ? one : one / det).value) * L(math::load<P>(signs)), odd = L(T(0)) - even;
+  const auto row = [&](int i) {
+    const int k = other_column(i, 0), l = other_column(i, 1), m = other_column(i, 2);
+    const L all = alternating(numbers[k], minors[other_pair(i, 0)], numbers[l], minors[other_pair(i, 1)], numbers[m], minors[other_pair(i, 2)]);
+    math::store<P>(&to[4 * i].value, (all * (i % 2 == 0 ? even : odd)).value);
+  };
+  row(0), row(1), row(2), row(3);
+  return det;
 }
 #endif
-/// Writes the transposed cofactors of a, which are det(a) times the inverse, and returns det(a). 1 <= n <= 4.
+
+/// The minors of rows r and r + 1 of 4 x 4, by pairs of columns.
 template <class V>
-TENURE_KERNEL_INLINE V cofactors(std::int64_t n, const V* a, V* to) {
-  if (n == 1) return to[0] = V(typename V::number(1)), a[0];
-  if (n == 2) {
-    const V zero = V(typename V::number(0));
-    to[0] = a[3], to[1] = zero - a[1], to[2] = zero - a[2], to[3] = a[0];
-    return minor_of(a[0], a[3], a[1], a[2]);
-  }
+TENURE_KERNEL_INLINE void minors_of_rows(const V* row, V* to) {
+  const auto of = [&](int i, int j) { to[pair_of_columns(i, j)] = minor_of(row[i], row[4 + j], row[4 + i], row[j]); };
+  of(0, 1), of(0, 2), of(0, 3), of(1, 2), of(1, 3), of(2, 3);
+}
+
+/// det(a). 1 <= n <= 4.
+template <class V>
+TENURE_KERNEL_INLINE V determinant(std::int64_t n, const V* a) {
+  if (n == 1) return a[0];
+  if (n == 2) return minor_of(a[0], a[3], a[1], a[2]);
+  if (n == 3) return sum_of_products(a[0], minor_of(a[4], a[8], a[5], a[7]), a[1], minor_of(a[5], a[6], a[3], a[8]), a[2], minor_of(a[3], a[7], a[4], a[6]));
+#if !defined(__CUDACC__)
+  if constexpr (V::is_number && has_packets_of_4<typename V::number>) return determinant_of_4(a);
+#endif
+  V s[6], c[6];
+  minors_of_rows(a, s), minors_of_rows(a + 8, c);
+  return det_of_minors(s, c);
+}
+/// Writes the inverse of a, or the adjugate, which is det(a) times the inverse, and returns det(a). 1 <= n <= 4.
+template <class V>
+TENURE_KERNEL_INLINE V inverse_by_cofactors(std::int64_t n, const V* a, V* to, bool is_adjugate) {
+#if !defined(__CUDACC__)
   if constexpr (V::is_number && has_cofactor_packets<typename V::number>)
-    if (n == 3) return cofactors_of_3(a, to);
+    if (n == 3) return inverse_of_3(a, to, is_adjugate);
+  if constexpr (V::is_number && has_packets_of_4<typename V::number>)
+    if (n == 4) return inverse_of_4(a, to, is_adjugate);
+#endif
+  const V zero = V(typename V::number(0)), one = V(typename V::number(1));
+  const auto factor_of = [&](V det) { return is_adjugate ? one : one / det; };
+  if (n == 1) return to[0] = factor_of(a[0]), a[0];
+  if (n == 2) {
+    const V det = determinant(n, a), plus = factor_of(det), minus = zero - plus;
+    to[0] = a[3] * plus, to[1] = a[1] * minus, to[2] = a[2] * minus, to[3] = a[0] * plus;
+    return det;
+  }
   if (n == 3) {
     const auto at = [&](int i, int j, int k, int l) { return minor_of(a[i], a[j], a[k], a[l]); };
     to[0] = at(4, 8, 5, 7), to[1] = at(2, 7, 1, 8), to[2] = at(1, 5, 2, 4);
     to[3] = at(5, 6, 3, 8), to[4] = at(0, 8, 2, 6), to[5] = at(2, 3, 0, 5);
     to[6] = at(3, 7, 4, 6), to[7] = at(1, 6, 0, 7), to[8] = at(0, 4, 1, 3);
-    return V(math::fma(a[2].value, to[6].value, math::fma(a[1].value, to[3].value, (a[0] * to[0]).value)));
+    const V det = sum_of_products(a[0], to[0], a[1], to[3], a[2], to[6]), factor = factor_of(det);
+    for (int e = 0; e < 9; ++e) to[e] = to[e] * factor;
+    return det;
   }
-  // s: the minors of the rows 0 and 1. c: those of the rows 2 and 3.
-  const auto s = [&](int i, int j) { return minor_of(a[i], a[4 + j], a[4 + i], a[j]); };
-  const auto c = [&](int i, int j) { return minor_of(a[8 + i], a[12 + j], a[12 + i], a[8 + j]); };
-  const V s01 = s(0, 1), s02 = s(0, 2), s03 = s(0, 3), s12 = s(1, 2), s13 = s(1, 3), s23 = s(2, 3);
-  const V c01 = c(0, 1), c02 = c(0, 2), c03 = c(0, 3), c12 = c(1, 2), c13 = c(1, 3), c23 = c(2, 3);
-  to[0] = alternating(a[5], c23, a[6], c13, a[7], c12), to[1] = opposite(a[1], c23, a[2], c13, a[3], c12);
-  to[2] = alternating(a[13], s23, a[14], s13, a[15], s12), to[3] = opposite(a[9], s23, a[10], s13, a[11], s12);
-  to[4] = opposite(a[4], c23, a[6], c03, a[7], c02), to[5] = alternating(a[0], c23, a[2], c03, a[3], c02);
-  to[6] = opposite(a[12], s23, a[14], s03, a[15], s02), to[7] = alternating(a[8], s23, a[10], s03, a[11], s02);
-  to[8] = alternating(a[4], c13, a[5], c03, a[7], c01), to[9] = opposite(a[0], c13, a[1], c03, a[3], c01);
-  to[10] = alternating(a[12], s13, a[13], s03, a[15], s01), to[11] = opposite(a[8], s13, a[9], s03, a[11], s01);
-  to[12] = opposite(a[4], c12, a[5], c02, a[6], c01), to[13] = alternating(a[0], c12, a[1], c02, a[2], c01);
-  to[14] = opposite(a[12], s12, a[13], s02, a[14], s01), to[15] = alternating(a[8], s12, a[9], s02, a[10], s01);
-  return alternating(s01, c23, s02, c13, s03, c12) + alternating(s12, c03, s13, c02, s23, c01);
+  V s[6], c[6];
+  minors_of_rows(a, s), minors_of_rows(a + 8, c);
+  const V det = det_of_minors(s, c), plus = factor_of(det), minus = zero - plus;
+  for_each_in(first_row, constant_extent<16>{}, [&](auto e) {
+    constexpr int i = decltype(e)::value / 4, j = decltype(e)::value % 4;
+    const V *const row = a + 4 * (j ^ 1), *const minors = j < 2 ? c : s;
+    to[e] = alternating(row[other_column(i, 0)], minors[other_pair(i, 0)], row[other_column(i, 1)], minors[other_pair(i, 1)], row[other_column(i, 2)], minors[other_pair(i, 2)]) *
+            ((i + j) % 2 == 0 ? plus : minus);
+  });
+  return det;
 }
 
-/// Where a product of cofactors() may have left the range of the type, or det(a) is so small that it matters; also for NaN.
+/// Where a product of inverse_by_cofactors() may have left the range of the type, or det(a) is so small that it matters; also for NaN. Squares are compared, as
+/// the size of a number goes through another register.
 template <class V>
 TENURE_KERNEL_INLINE auto is_out_of_range(std::int64_t n, const V* a, V det) {
   using T = typename V::number;
   constexpr bool is_double = sizeof(T) == 8;
-  constexpr T largest = is_double ? 0x1p150 : 0x1p24;
-  const auto is_large_enough = math::abs(det) > V(T(is_double ? 0x1p-500 : 0x1p-50));
+  constexpr T largest = is_double ? 0x1p150 : 0x1p24, smallest = is_double ? 0x1p-500 : 0x1p-50;
+  const auto is_large_enough = det * det > V(smallest * smallest);
   if constexpr (V::is_number && has_cofactor_packets<T>)
     if (n > 2) {
       using P = math::packet_of<T>;
       constexpr int w = math::width<P>;
-      bool are_small = true;
+      constexpr math::lanes_choice<T> wrong{true};
       std::int64_t e = 0;
-      for (; e + w <= n * n; e += w) are_small = are_small && math::all<P>(math::lt(math::abs(math::load<P>(&a->value + e)), math::set1<P>(largest)));
-      for (; e < n * n; ++e) are_small = are_small && math::abs(a[e].value) < largest;  // a masked load would wait for the store of a single number
-      return !(is_large_enough && math::lanes_choice<T>{are_small});
+      for (; e + w <= n * n; e += w)
+        if (!math::all<P>(math::lt(math::abs(math::load<P>(&a->value + e)), math::set1<P>(largest)))) return wrong;
+      for (; e < n * n; ++e)
+        if (!(a[e].value * a[e].value < largest * largest)) return wrong;  // a masked load would wait for the store of a single number
+      return !is_large_enough;
     }
   V found = V(T(0));
   for (std::int64_t e = 0; e < n * n; ++e) found = V(math::max(found.value, math::abs(a[e]).value));  // det is NaN where an element is
   return !(is_large_enough && found < V(largest));
+}
+
+/// Where a product of determinant() may have left the range of the type, or det(a) is so small that it matters; also for NaN. Up to 3 x 3 a minor may be off by
+/// the least number of the type, and is multiplied by a number of the first row: so det(a) is compared with the size of this row. Beyond the range a product
+/// is inf, and then det(a) is inf or NaN.
+template <class V>
+TENURE_KERNEL_INLINE auto is_wrong_determinant(std::int64_t n, const V* a, V det) {
+  using T = typename V::number;
+  constexpr bool is_double = sizeof(T) == 8;
+  if (n == 4) return is_out_of_range(n, a, det);
+  V sum = V(math::fma(det.value, V(T(0)).value, V(T(is_double ? 0x1p-900 : 0x1p-80)).value));  // NaN where det is inf or NaN
+  for (std::int64_t e = 0; e < n; ++e) sum = V(math::fma(a[e].value, a[e].value, sum.value));
+  const V scaled = det * V(T(is_double ? 0x1p500 : 0x1p60));
+  return !(sum < scaled * scaled);
 }
 
 }  // namespace tenure::ops

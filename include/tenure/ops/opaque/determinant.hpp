@@ -15,27 +15,30 @@ namespace nodes {
 struct det : sample_operation<det, 1> {
   static constexpr const char* name = "det";
   static constexpr signature takes = "(n,n)->()";
-  static constexpr bool overwrites(int) { return true; }
+  static constexpr bool overwrites(int, const sample_sizes& n) { return n[0] > most_cofactor_rows; }
 
   template <class V>
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* to, no_options) {
     V* const a = operand[0];
     const std::int64_t n = sizes[0];
-    const V zero = V(typename V::number(0)), one = V(typename V::number(1));
-    V found = one;
-    auto is_wrong = zero < one;
-    if (n >= 1 && n <= most_cofactor_rows) {
-      V unread[most_cofactor_rows * most_cofactor_rows];
-      found = cofactors(n, a, unread);
-      is_wrong = is_out_of_range(n, a, found);
-    }
-    if (math::any(is_wrong)) {
-      V product = eliminate(a, n, static_cast<V*>(nullptr), 0, true);
-      for (std::int64_t k = 0; k < n; ++k) product = product * a[k * (n + 1)];
-      found = math::choose(is_wrong, product, found);
-    }
+    if (n == 0) return void(to[0] = V(typename V::number(1)));
+    if (n > most_cofactor_rows) return void(to[0] = product_of_pivots(n, a));
+    const V found = determinant(n, a);
+    const auto is_wrong = is_wrong_determinant(n, a, found);
     to[0] = found;
+    if (!math::any(is_wrong)) return;
+    V copy[most_cofactor_rows * most_cofactor_rows];
+    for (std::int64_t e = 0; e < n * n; ++e) copy[e] = a[e];
+    to[0] = math::choose(is_wrong, out_of_line(n, copy), found);
   }
+  template <class V>
+  static TENURE_KERNEL_INLINE V product_of_pivots(std::int64_t n, V* a) {
+    V product = eliminate(a, n, static_cast<V*>(nullptr), 0, true);
+    for (std::int64_t k = 0; k < n; ++k) product = product * a[k * (n + 1)];
+    return product;
+  }
+  template <class V>
+  [[gnu::cold, gnu::noinline]] static TENURE_KERNEL V out_of_line(std::int64_t n, V* a) { return product_of_pivots(n, a); }
   template <class T>
   static void reference(const sample_sizes& sizes, const T* const* operand, T* to, no_options) {
     long double product = 1;
@@ -57,7 +60,7 @@ struct det : sample_operation<det, 1> {
 struct slogdet : sample_operation<slogdet, 1, 2> {
   static constexpr const char* name = "slogdet";
   static constexpr signature takes = "(n,n)->(),()";
-  static constexpr bool overwrites(int) { return true; }
+  static constexpr bool overwrites(int, const sample_sizes& n) { return n[0] > most_cofactor_rows; }
 
   /// The sign of x, NaN for NaN.
   template <class V>
@@ -72,25 +75,29 @@ struct slogdet : sample_operation<slogdet, 1, 2> {
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
     V* const a = operand[0];
     const std::int64_t n = sizes[0];
-    const V zero = V(typename V::number(0)), one = V(typename V::number(1));
-    V sign = one, size = zero;
-    auto is_wrong = zero < one;
-    if (n >= 1 && n <= most_cofactor_rows) {
-      V unread[most_cofactor_rows * most_cofactor_rows];
-      const V found = cofactors(n, a, unread);
-      is_wrong = is_out_of_range(n, a, found);
-      sign = sign_of(found), size = log_size(found);
-    }
-    if (math::any(is_wrong)) {
-      V product = eliminate(a, n, static_cast<V*>(nullptr), 0, true), sum = zero;
-      for (std::int64_t k = 0; k < n; ++k) {
-        product = product * sign_of(a[k * (n + 1)]);
-        sum = sum + log_size(a[k * (n + 1)]);
-      }
-      sign = math::choose(is_wrong, product, sign), size = math::choose(is_wrong, sum, size);
-    }
-    results[0][0] = sign, results[1][0] = size;
+    V &sign = results[0][0], &size = results[1][0];
+    if (n == 0) return void((sign = V(typename V::number(1)), size = V(typename V::number(0))));
+    if (n > most_cofactor_rows) return by_pivots(n, a, sign, size);
+    const V found = determinant(n, a);
+    const auto is_wrong = is_wrong_determinant(n, a, found);
+    sign = sign_of(found), size = log_size(found);
+    if (!math::any(is_wrong)) return;
+    V copy[most_cofactor_rows * most_cofactor_rows], other_sign, other_size;
+    for (std::int64_t e = 0; e < n * n; ++e) copy[e] = a[e];
+    out_of_line(n, copy, other_sign, other_size);
+    sign = math::choose(is_wrong, other_sign, sign), size = math::choose(is_wrong, other_size, size);
   }
+  template <class V>
+  static TENURE_KERNEL_INLINE void by_pivots(std::int64_t n, V* a, V& sign, V& size) {
+    V product = eliminate(a, n, static_cast<V*>(nullptr), 0, true), sum = V(typename V::number(0));
+    for (std::int64_t k = 0; k < n; ++k) {
+      product = product * sign_of(a[k * (n + 1)]);
+      sum = sum + log_size(a[k * (n + 1)]);
+    }
+    sign = product, size = sum;
+  }
+  template <class V>
+  [[gnu::cold, gnu::noinline]] static TENURE_KERNEL void out_of_line(std::int64_t n, V* a, V& sign, V& size) { by_pivots(n, a, sign, size); }
   template <class T>
   static void reference(const sample_sizes& sizes, const T* const* operand, T* const* to, no_options) {
     long double sign = 1, sum = 0;

@@ -26,7 +26,7 @@ TENURE_KERNEL_INLINE void jacobi_eigenvalues(std::int64_t n, V* a, V* w, V* v) {
         const auto large = math::abs(beside) > most;
         if (!math::any(large)) continue;
         goes_on = true;
-        const jacobi_rotation<V> by(first, beside, second, large);
+        const auto by = jacobi_rotation<V>::of_scaled(first, beside, second, large);
         first = math::minus_product(first, by.tan, beside);
         second = second + by.tan * beside;
         beside = math::choose(large, zero, beside);
@@ -85,7 +85,7 @@ namespace nodes {
 struct eigh : sample_operation<eigh, 1, 2> {
   static constexpr const char* name = "eigh";
   static constexpr signature takes = "(n,n)->(n),(n,n)";
-  static constexpr bool overwrites(int) { return true; }
+  static constexpr bool overwrites(int, const sample_sizes&) { return true; }
   static constexpr std::int64_t scratch(const sample_sizes& sizes) { return tridiagonal_scratch(sizes[0]); }
 
   template <class V>
@@ -127,7 +127,7 @@ struct eigh : sample_operation<eigh, 1, 2> {
 struct eigvalsh : sample_operation<eigvalsh, 1> {
   static constexpr const char* name = "eigvalsh";
   static constexpr signature takes = "(n,n)->(n)";
-  static constexpr bool overwrites(int) { return true; }
+  static constexpr bool overwrites(int, const sample_sizes&) { return true; }
   static constexpr std::int64_t scratch(const sample_sizes& sizes) { return tridiagonal_scratch(sizes[0]); }
 
   template <class V>

@@ -49,7 +49,7 @@ struct inverse : sample_operation<inverse, 1, 1, inverse_options> {
   static constexpr const char* name = "inverse";
   static constexpr signature takes = "(n,n)->(n,n)";
   static constexpr const char* option_names[1] = {"adjugate"};
-  static constexpr bool overwrites(int) { return true; }
+  static constexpr bool overwrites(int, const sample_sizes& n) { return n[0] > most_cofactor_rows; }
 
   /// By cofactors up to 4 x 4, where they are in range, else by elimination.
   template <class V>
@@ -58,16 +58,17 @@ struct inverse : sample_operation<inverse, 1, 1, inverse_options> {
     const std::int64_t n = sizes[0];
     if (n > most_cofactor_rows) return by_elimination(n, a, to, of.is_adjugate);
     if (n == 0) return;
-    const V one = V(typename V::number(1)), det = cofactors(n, a, to);
+    const V det = inverse_by_cofactors(n, a, to, of.is_adjugate);
     if (of.is_adjugate) return;
-    const V factor = one / det;
     const auto is_wrong = is_out_of_range(n, a, det);
-    for (std::int64_t e = 0; e < n * n; ++e) to[e] = to[e] * factor;
     if (!math::any(is_wrong)) return;
-    V other[most_cofactor_rows * most_cofactor_rows];
-    by_elimination(n, a, other, false);
+    V copy[most_cofactor_rows * most_cofactor_rows], other[most_cofactor_rows * most_cofactor_rows];
+    for (std::int64_t e = 0; e < n * n; ++e) copy[e] = a[e];
+    out_of_line(n, copy, other);
     for (std::int64_t e = 0; e < n * n; ++e) to[e] = math::choose(is_wrong, other[e], to[e]);
   }
+  template <class V>
+  [[gnu::cold, gnu::noinline]] static TENURE_KERNEL void out_of_line(std::int64_t n, V* a, V* to) { by_elimination(n, a, to, false); }
   /// The last row of the adjugate needs no division by the last pivot, which is 0 where det(a) is.
   template <class V>
   static TENURE_KERNEL_INLINE void by_elimination(std::int64_t n, V* a, V* to, bool is_adjugate) {

@@ -21,7 +21,7 @@ namespace nodes {
 struct lu : sample_operation<lu, 1, 3> {
   static constexpr const char* name = "lu";
   static constexpr signature takes = "(n,m)->(n,n),(n,k),(k,m) k=min(n,m)";
-  static constexpr bool overwrites(int) { return true; }
+  static constexpr bool overwrites(int, const sample_sizes&) { return true; }
 
   /// The row that stands in each place, beside the matrices.
   static constexpr std::int64_t scratch(const sample_sizes& sizes) { return sizes[0]; }

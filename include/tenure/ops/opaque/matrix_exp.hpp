@@ -18,7 +18,7 @@ namespace nodes {
 struct matrix_exp : sample_operation<matrix_exp, 1> {
   static constexpr const char* name = "matrix_exp";
   static constexpr signature takes = "(n,n)->(n,n)";
-  static constexpr bool overwrites(int) { return true; }
+  static constexpr bool overwrites(int, const sample_sizes&) { return true; }
   static constexpr std::int64_t scratch(const sample_sizes& sizes) { return sizes[0] * sizes[0]; }
   static constexpr int terms = 18, most_squares = 1100;
 

@@ -6,7 +6,7 @@
 //     reference(sizes, operands, result, options)  // the same by another way, for the backend that judges the others
 //     pull(result, operand, cotangent); push(result, tangents); flops_of_sample(sizes) };
 // Axes before those of a sample are batches, so a batch of samples is the same node. A backend calls run() for one sample or for a packet of
-// them, on a CPU or a GPU. run() gets each operand row-major, in memory that it may write only if overwrites(k) says so, and the result row-major in
+// them, on a CPU or a GPU. run() gets each operand row-major, in memory that it may write only if overwrites(k, sizes) says so, and the result row-major in
 // memory of its own. The results and all operands have one element type, which is floating. They may have no axes: "(n,n)->()". An operation that sets
 // takes_type() or result_type() (order.hpp) has a step of its own in each backend, and no run().
 //
@@ -43,7 +43,7 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
   /// itself: a backend may compute a column in each lane. -1: none.
   static constexpr int letter_of_columns = -1;
   /// Whether run() writes to operand k.
-  static constexpr bool overwrites(int) { return false; }
+  static constexpr bool overwrites(int, const sample_sizes&) { return false; }
   /// The numbers of memory that run() needs in addition. It finds them at operand[arity], with any values.
   static constexpr std::int64_t scratch(const sample_sizes&) { return 0; }
 

@@ -23,7 +23,7 @@ struct qr : sample_operation<qr, 1, 2> {
   static constexpr const char* name = "qr";
   static constexpr signature takes = "(n,m)->(n,k),(k,m) k=min(n,m)";
 
-  static constexpr bool overwrites(int) { return true; }
+  static constexpr bool overwrites(int, const sample_sizes&) { return true; }
   /// For each reflection: the diagonal of r, and the factor of v v^T. Then a row of sums, or a panel.
   static constexpr std::int64_t scratch(const sample_sizes& sizes) {
     const std::int64_t of_panel = panel<float>::numbers(sizes[0]);

@@ -16,7 +16,7 @@ struct solve : sample_operation<solve, 2> {
   static constexpr const char* name = "solve";
   static constexpr signature takes = "(n,n),(n,m)->(n,m)";
   static constexpr int result_begins_as = 1, letter_of_columns = 1;
-  static constexpr bool overwrites(int operand) { return operand == 0; }
+  static constexpr bool overwrites(int operand, const sample_sizes&) { return operand == 0; }
 
   template <class V>
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* b, no_options) {

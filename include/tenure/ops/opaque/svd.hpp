@@ -155,7 +155,7 @@ namespace nodes {
 struct svd : sample_operation<svd, 1, 3> {
   static constexpr const char* name = "svd";
   static constexpr signature takes = "(n,m)->(n,k),(k),(k,m) k=min(n,m)";
-  static constexpr bool overwrites(int) { return true; }
+  static constexpr bool overwrites(int, const sample_sizes&) { return true; }
 
   template <class V>
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
@@ -232,7 +232,7 @@ struct svd : sample_operation<svd, 1, 3> {
 struct pinv : sample_operation<pinv, 1> {
   static constexpr const char* name = "pinv";
   static constexpr signature takes = "(n,m)->(m,n)";
-  static constexpr bool overwrites(int) { return true; }
+  static constexpr bool overwrites(int, const sample_sizes&) { return true; }
   static constexpr std::int64_t scratch(const sample_sizes& sizes) {
     const std::int64_t k = sizes[0] < sizes[1] ? sizes[0] : sizes[1];
     return k * (sizes[0] + sizes[1] + 1);

@@ -185,7 +185,8 @@ constexpr value updated(value x, value block, value start, int axis) {
 /// The bound of starts: a block of this length that begins there lies inside an axis of this extent.
 constexpr ir::bound bound_of_starts(value start, std::int64_t extent, std::int64_t length, const char* call, bool is_checked = false) {
   ir::builder& g = *start.graph;
-  const std::int64_t starts = length == 0 ? g.derived(ir::symbol::kind::sum, extent, 1) : g.derived(ir::symbol::kind::difference, extent, length - 1);
+  const std::int64_t starts = is_static(length) && length > 0 ? g.derived(ir::symbol::kind::difference, extent, length - 1)
+                                                              : g.derived(ir::symbol::kind::sum, g.derived(ir::symbol::kind::difference, extent, length), 1);
   return {start.id, starts, call, is_checked, false, length};
 }
 /// Notes in the graph that the starts were checked, or follow from starts that were checked.
