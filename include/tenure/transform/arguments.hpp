@@ -32,7 +32,7 @@ struct leaf_argument {
     for (int i = 0; i < 8; ++i) spelled[i] = static_cast<char>(name >> (8 * i) & 0x7f);
     what << "the extents named " << spelled << " disagree: ";
   }
-  if (c.lhs >= 0 && c.at_least) throw shape_error(what << "an axis of shape " << bound_extents(g.shapes[c.lhs], symbols) << " is empty, and has no largest or smallest element");
+  if (c.lhs >= 0 && c.at_least) TENURE_THROW(shape_error(what << "an axis of shape " << bound_extents(g.shapes[c.lhs], symbols) << " is empty, and has no largest or smallest element"));
   if (c.lhs >= 0) what << "shapes " << bound_extents(g.shapes[c.lhs], symbols) << " and " << bound_extents(g.shapes[c.rhs], symbols) << " disagree: ";
   if (!c.at_least) TENURE_THROW(shape_error(what << a << " is not " << b));
   if (c.b == 1) TENURE_THROW(shape_error(what << "there is no element"));

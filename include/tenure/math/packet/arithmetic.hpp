@@ -63,7 +63,7 @@ TENURE_KERNEL_INLINE P fnma(P a, P b, P c) {
   else if constexpr (is_512<P>) return _mm512_fnmadd_pd(a, b, c);
   else
 #endif
-#if defined(EIGEN_VECTORIZE_FMA) && !defined(__CUDACC__)  // g++ would flip the sign of a factor that is read twice
+#if TENURE_AVX && defined(__FMA__)  // g++ would flip the sign of a factor that is read twice
   if constexpr (std::is_same_v<P, __m256d>) return _mm256_fnmadd_pd(a, b, c);
   else if constexpr (std::is_same_v<P, __m256>) return _mm256_fnmadd_ps(a, b, c);
   else if constexpr (std::is_same_v<P, __m128d>) return _mm_fnmadd_pd(a, b, c);
