@@ -59,10 +59,10 @@ constexpr ir::builder algebra(const ir::graph_view& g) {
   for (int i = 0; i < g.bound_count; ++i) is_bounded[g.bounds[i].indices] = 1;
   ir::array<int> uses(g.count, 0);  // a product with other readers is not rewritten: it would be computed twice
   for (int i = 0; i < g.count; ++i)
-    for (int k = 0; k < g[i].arity; ++k) ++uses[g[i].in[k]];
+    for (int k = 0; k < g.nodes[i].arity; ++k) ++uses[g.nodes[i].in[k]];
   for (int i = 0; i < g.output_count; ++i) ++uses[g.outputs[i]];
   for (int i = 0; i < g.count; ++i) {
-    const ir::node n = with_renamed_operands(g[i], renamed);
+    const ir::node n = with_renamed_operands(g[i], renamed.data());
     const bool moves_in = n.op == ir::opcode::permute && uses[g[i].in[0]] == 1 && rules::is_transposed_product(out, n);
     renamed[i] = moves_in ? rules::product_of_transposed(out, n) : out.emit(n);
     for (int k = 0; is_bounded[i] && k < g.bound_count; ++k)

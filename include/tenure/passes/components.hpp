@@ -17,6 +17,13 @@ class component_splitter {
   constexpr component_splitter(const ir::graph_view& g, std::int64_t least_rows)
       : g_(g), least_rows_(least_rows), out_(g, rules::simplest), is_split_(g.count, 0), whole_(g.count, none), first_(g.count, none) {}
 
+  /// Whether any array has a short last axis and enough rows. Most programs have none, and this reads their shapes alone.
+  static constexpr bool has_tables(const ir::graph_view& g, std::int64_t least_rows) {
+    for (int s = 0; s < g.shape_count; ++s)
+      if (length(g.shapes[s]) != 0 && has_many_rows(g.shapes[s], least_rows)) return true;
+    return false;
+  }
+
   /// Marks the arrays that become components. Returns whether there are any, or a sum over a short axis.
   constexpr bool choose() {
     ir::array<int> region(g_.count, none);  // union-find over eligible nodes; the root stands for the region
@@ -93,9 +100,9 @@ class component_splitter {
   static constexpr extents without_last(const extents& s) { return ops::without_axes(s, std::int64_t{1} << (s.rank - 1)); }
   constexpr int last_axis(node_id id) const { return g_.shape_of(id).rank - 1; }
   /// Whether there are enough rows. A run-time number of rows is enough.
-  constexpr bool has_many_rows(node_id id) const {
-    const extents& s = g_.shape_of(id);
-    const std::int64_t least = least_rows_ * length(id);
+  constexpr bool has_many_rows(node_id id) const { return has_many_rows(g_.shape_of(id), least_rows_); }
+  static constexpr bool has_many_rows(const extents& s, std::int64_t least_rows) {
+    const std::int64_t least = least_rows * length(s);
     std::int64_t rows = 1;
     for (int a = 0; a + 1 < s.rank; ++a) {
       if (!is_static(s[a])) return true;
@@ -275,7 +282,9 @@ class component_splitter {
 };
 
 /// Whether components() changes the graph.
-constexpr bool may_have_components(const ir::graph_view& g) { return component_splitter(g, costs::min_rows_of_component).choose(); }
+constexpr bool may_have_components(const ir::graph_view& g) {
+  return component_splitter::has_tables(g, costs::min_rows_of_component) && component_splitter(g, costs::min_rows_of_component).choose();
+}
 
 /// Replaces arrays with a short last axis, and at least `least_rows` rows for each of its elements, by their components.
 constexpr ir::builder components(const ir::graph_view& g, std::int64_t least_rows = costs::min_rows_of_component) {

@@ -21,7 +21,7 @@ class joiner {
 
   constexpr ir::builder run() {
     for (int i = 0; i < g_.count; ++i) {
-      ir::node n = with_renamed_operands(g_[i], renamed_);
+      ir::node n = with_renamed_operands(g_[i], renamed_.data());
       for (int k = 0; k < 2 && n.op == ir::opcode::concat; ++k) n.in[k] = sliced_operations::of({out_, n.in[k]}).id;
       renamed_[i] = out_.append(n);
       if (g_[i].op == ir::opcode::add && !is_within_[i]) join_terms(i);

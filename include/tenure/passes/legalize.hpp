@@ -45,7 +45,7 @@ constexpr ir::builder legalize(const ir::graph_view& g) {
   ir::array<node_id> renamed(g.count, none), exact(g.count, none);
   const auto in_lane = [&](node_id id) { return exact[id] != none ? exact[id] : ops::cast_to({out, renamed[id]}, lane_of(g[id].type)).id; };
   for (node_id id = 0; id < g.count; ++id) {
-    ir::node n = with_renamed_operands(g[id], renamed);
+    ir::node n = with_renamed_operands(g[id], renamed.data());
     const dtype type = n.type;
     if (n.op == ir::opcode::cast) {
       // A kernel of other lanes loads the narrow number itself. A kernel of its lanes would write it to memory first.

@@ -113,7 +113,7 @@ class parts_of_concats {
 constexpr ir::builder without_barriers(const ir::graph_view& g) {
   ir::builder out(g);
   ir::array<node_id> renamed(g.count, none);
-  for (int i = 0; i < g.count; ++i) renamed[i] = g[i].op == ir::opcode::barrier ? renamed[g[i].in[0]] : out.emit(with_renamed_operands(g[i], renamed));
+  for (int i = 0; i < g.count; ++i) renamed[i] = g[i].op == ir::opcode::barrier ? renamed[g[i].in[0]] : out.emit(with_renamed_operands(g[i], renamed.data()));
   finish(g, renamed, out);
   return out;
 }
@@ -168,12 +168,12 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
   };
   const ir::array<char> is_first = numbers_of_checks(g, is_bounded);
   for (int i = 0; i < g.count; ++i)
-    if (is_first[i]) renamed[i] = out.emit(with_renamed_operands(g[i], renamed));
+    if (is_first[i]) renamed[i] = out.emit(with_renamed_operands(g[i], renamed.data()));
   for (int i = 0; i < g.count; ++i)  // afterwards, so that one kernel computes all of these numbers
     if (is_first[i]) check_if_bounded(i);
   for (int i = 0; i < g.count; ++i) {
     if (is_first[i]) continue;
-    ir::node n = with_renamed_operands(g[i], renamed);
+    ir::node n = with_renamed_operands(g[i], renamed.data());
     if (n.op == ir::opcode::reshape && !is_one_piece(out, n.in[0]) && !same_but_ones(out.shape(n.shape), out.shape_of(n.in[0])))
       n.in[0] = copy(n.in[0]);
     if (n.op == ir::opcode::slice && adds_run_time_offsets && is_view(out[n.in[0]].op) && !offsets_add(views.of(n.in[0]), n)) n.in[0] = copy(n.in[0]);

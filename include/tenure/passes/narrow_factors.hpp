@@ -46,7 +46,7 @@ constexpr ir::builder narrow_factors(const ir::graph_view& g) {
     return out.emit(view);
   };
   for (node_id id = 0; id < g.count; ++id) {
-    ir::node n = with_renamed_operands(g[id], renamed);
+    ir::node n = with_renamed_operands(g[id], renamed.data());
     if (n.op == ir::opcode::matmul && !reads_lanes(g, g[id]))
       for (int k = 0; k < 2; ++k)
         if (widened_factor(g, g[id].in[k]) != none) n.in[k] = narrow(narrow, g[id].in[k]);

@@ -31,7 +31,7 @@ constexpr ir::builder in_order_of_use(const ir::graph_view& g, std::int64_t samp
       if (missing != none) {
         path.push_back(missing);
       } else {
-        if (renamed[id] == none) renamed[id] = out.emit(with_renamed_operands(g[id], renamed));
+        if (renamed[id] == none) renamed[id] = out.emit(with_renamed_operands(g[id], renamed.data()));
         path.pop_back();
       }
     }
@@ -84,7 +84,7 @@ constexpr ir::builder in_order_of_latency(const ir::graph_view& g, std::int64_t 
     }
   };
   const auto emit = [&](node_id id) {
-    renamed[id] = out.emit(with_renamed_operands(g[id], renamed));
+    renamed[id] = out.emit(with_renamed_operands(g[id], renamed.data()));
     for (int use = first_use[id]; use >= 0; use = next_use[use])
       if (--missing[use / ir::max_operands] == 0 && waits[use / ir::max_operands]) is_ready(use / ir::max_operands);
   };

@@ -39,7 +39,7 @@ class recomputer {
     ir::builder out(g_);
     ir::array<ir::node_id> renamed(g_.count, ir::none);
     for (ir::node_id id = 0; id < g_.count; ++id) {
-      ir::node n = with_renamed_operands(g_[id], renamed);
+      ir::node n = with_renamed_operands(g_[id], renamed.data());
       if (groups_.of[id] >= 0 && !reads_memory(g_, g_[id]))
         for (int k = 0; k < n.arity; ++k)
           if (const int c = copy_in(groups_.of[id], g_[id].in[k]); c >= 0) n.in[k] = emit(c, renamed, out);
@@ -201,7 +201,7 @@ class recomputer {
   constexpr ir::node_id emit(int c, const ir::array<ir::node_id>& renamed, ir::builder& out) {
     if (copies_[c].emitted != ir::none) return copies_[c].emitted;
     const ir::node_id id = copies_[c].id;
-    ir::node n = with_renamed_operands(g_[id], renamed);
+    ir::node n = with_renamed_operands(g_[id], renamed.data());
     for (int k = 0; k < n.arity; ++k)
       if (const int x = copy_in(copies_[c].kernel, g_[id].in[k]); x >= 0) n.in[k] = emit(x, renamed, out);
     return copies_[c].emitted = out.emit(n);

@@ -25,11 +25,14 @@ class scalar_regions {
 
   constexpr scalar_regions(const ir::graph_view& g, std::int64_t samples, limits_of_region most = {})
       : g_(g), samples_(samples), first_axis_(samples == one_sample ? 0 : 1), most_(most), region_(g.count, none), work_(g.count, 0), gains_(g.count, 0), losses_(g.count, 0) {
+    for (int s = 0; s < g_.shape_count; ++s) scalars_.push_back(scalars(g_.shapes[s]));
     for (node_id id = 0; id < g_.count; ++id) {
       if (!is_eligible(id)) continue;
       region_[id] = id;
       const auto join = [&](node_id operand) {
-        if (region_[operand] != none) region_[root_of(operand)] = root_of(id);
+        if (region_[operand] == none) return;
+        const int other = root_of(operand), own = root_of(id);
+        if (other != own) region_[other] = own;
       };
       for (int k = 0; k < g_[id].arity; ++k) join(g_[id].in[k]);
       if (const shared_product p = shared_product_of(id); p.rows != none) join(p.rows);
@@ -39,13 +42,30 @@ class scalar_regions {
 
   /// The node that stands for the region of this node, or none.
   constexpr int region_of(node_id id) const {
-    int i = region_[id];
-    while (i != none && region_[i] != i) i = region_[i];
+    const int* const region = region_.data();
+    int i = region[id];
+    while (i != none && region[i] != i) i = region[i];
     return i;
   }
   /// The operations of a region for each sample, and those of them that numbers in registers save.
   constexpr std::int64_t work(int region) const { return work_[region]; }
   constexpr std::int64_t gain_of_region(int region) const { return gains_[region]; }
+  /// Calls found(id) for each crossing of one sample: a node that reads from memory, as an array, what was computed as numbers, or takes one number of an
+  /// array that was computed as an array. scalars[s] is the number of elements of shape s.
+  template <class Found>
+  static constexpr void for_each_crossing(const ir::graph_view& g, const std::int64_t* scalars, const Found& found) {
+    ir::array<char> of_numbers(g.count, 0), of_array(g.count, 0);  // has an element that was computed as a number; was computed as an array, or has a part of one
+    char *const numbers = of_numbers.data(), *const array = of_array.data();
+    for (node_id id = 0; id < g.count; ++id) {
+      const ir::node& n = g.nodes[id];
+      bool reads_numbers = false, reads_array = false;
+      for (int k = 0; k < n.arity; ++k) reads_numbers = reads_numbers || numbers[n.in[k]], reads_array = reads_array || array[n.in[k]];
+      const bool combines = n.op == opcode::reduce || n.op == opcode::matmul, computes = combines || ops::is_pointwise(n.op), is_number = scalars[n.shape] == 1;
+      numbers[id] = computes ? is_number && !combines : reads_numbers;
+      array[id] = computes ? !numbers[id] : reads_array;
+      if (computes ? reads_numbers && !numbers[id] : n.op == opcode::slice && is_number && reads_array) found(id);
+    }
+  }
   /// Whether more operations are saved on short rows than lost on whole rows.
   constexpr bool gains(int region) const { return gains_[region] > 0 && gains_[region] >= losses_[region]; }
   /// The number of elements for one sample, or 0 if the array has no axis of samples or an extent is not static.
@@ -55,8 +75,11 @@ class scalar_regions {
     for (int a = first_axis_; a < s.rank; ++a) n = is_static(s[a]) ? n * s[a] : 0;
     return n;
   }
-  constexpr std::int64_t scalars(node_id id) const { return scalars(g_.shape_of(id)); }
-  constexpr bool is_small(node_id id) const { return scalars(id) > 0 && scalars(id) <= most_.elements; }
+  constexpr std::int64_t scalars(node_id id) const { return scalars_.data()[g_.nodes[id].shape]; }
+  constexpr bool is_small(node_id id) const {
+    const std::int64_t n = scalars(id);
+    return n > 0 && n <= most_.elements;
+  }
 
   /// The axis of samples of the operand of a broadcast, or -1 if all samples share the operand.
   constexpr int sample_axis(const ir::node& broadcast) const {
@@ -172,34 +195,28 @@ class scalar_regions {
     }
   }
 
-  /// For one sample: a kernel over an array of few numbers is fast by itself, but it waits where it reads from memory what a kernel of numbers stored, and
-  /// the other way round. The operations on arrays are lost, because each of their elements becomes an operation.
+  /// For one sample: a kernel over an array of few numbers is fast by itself, but it waits at a crossing. The operations on arrays are lost, because each of
+  /// their elements becomes an operation.
   constexpr void weigh_one_sample() {
-    ir::array<char> has_numbers(g_.count, 0), is_computed(g_.count, 0);  // arrays with an element that was computed as a number; arrays computed as such
     for (node_id id = 0; id < g_.count; ++id) {
-      const ir::node& n = g_[id];
-      const bool computes = ops::is_pointwise(n.op) || n.op == opcode::reduce || n.op == opcode::matmul, is_number = scalars(id) == 1;
-      bool reads_numbers = false, reads_computed = false;
-      for (int k = 0; k < n.arity; ++k) {
-        reads_numbers = reads_numbers || has_numbers[n.in[k]];
-        reads_computed = reads_computed || is_computed[n.in[k]];
-      }
-      has_numbers[id] = computes ? is_number && n.op != opcode::reduce && n.op != opcode::matmul : reads_numbers;
-      is_computed[id] = computes ? !has_numbers[id] : reads_computed;
-      if (region_[id] == none) continue;
-      const bool is_array = !is_number || n.op == opcode::reduce;
-      if (is_array) work_[root_of(id)] += operations(id), losses_[root_of(id)] += operations(id);
-      if ((computes && is_array && reads_numbers) || (n.op == opcode::slice && is_number && reads_computed)) gains_[root_of(id)] += costs::short_rows;
+      if (region_[id] == none || (scalars(id) == 1 && g_[id].op != opcode::reduce)) continue;
+      const int root = root_of(id);
+      work_[root] += operations(id), losses_[root] += operations(id);
     }
+    for_each_crossing(g_, scalars_.data(), [&](node_id id) {
+      if (region_[id] != none) gains_[root_of(id)] += costs::short_rows;
+    });
   }
 
   constexpr int root_of(int i) {
-    while (region_[i] != i) i = region_[i] = region_[region_[i]];
+    int* const region = region_.data();
+    while (region[i] != i) i = region[i] = region[region[i]];
     return i;
   }
 
   limits_of_region most_;
-  ir::array<int> region_;  // union-find over eligible nodes
+  ir::array<std::int64_t> scalars_;  // of each shape
+  ir::array<int> region_;            // union-find over eligible nodes
   ir::array<std::int64_t> work_, gains_, losses_;
 };
 

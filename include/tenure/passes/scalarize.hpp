@@ -266,9 +266,13 @@ class scalarizer : scalar_regions {
 
 /// Whether a function without vmap has a region whose arrays should be numbers.
 constexpr bool has_numbers_in_arrays(const ir::graph_view& g) {
+  ir::array<std::int64_t> scalars;
+  for (int s = 0; s < g.shape_count; ++s) scalars.push_back(all_static(g.shapes[s]) ? count(g.shapes[s]) : 0);
   bool is_possible = false;
-  for (node_id id = 0; id < g.count && !is_possible; ++id)
-    is_possible = (g[id].op == ir::opcode::slice || g[id].op == ir::opcode::concat) && g.shape_of(id).rank > 0 && g.shape_of(id)[g.shape_of(id).rank - 1] <= costs::max_numbers_of_one;
+  scalar_regions::for_each_crossing(g, scalars.data(), [&](node_id id) {
+    const std::int64_t n = scalars[g[id].shape];
+    is_possible = is_possible || (n > 0 && n <= costs::max_numbers_of_one);
+  });
   if (!is_possible) return false;
   const scalar_regions regions(g, scalar_regions::one_sample, limits_of_one_sample);
   for (node_id id = 0; id < g.count; ++id)

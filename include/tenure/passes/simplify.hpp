@@ -21,7 +21,7 @@ constexpr void finish(const ir::graph_view& g, const ir::array<node_id>& renamed
   out.keep_backward(g, renamed);
 }
 
-constexpr ir::node with_renamed_operands(const ir::node& n, const ir::array<node_id>& renamed) {
+constexpr ir::node with_renamed_operands(const ir::node& n, const node_id* renamed) {
   ir::node m = n;
   for (int i = 0; i < n.arity; ++i) m.in[i] = renamed[n.in[i]];
   return m;
@@ -37,8 +37,10 @@ constexpr ir::builder dead_code(const ir::graph_view& g) {
   ir::mark_needed(g.nodes, g.count, live.data());
   ir::builder out(g);
   ir::array<node_id> renamed(g.count, none);
+  node_id* const to = renamed.data();  // pointers, because a call of operator[] takes as long as all else of an access
+  const char* const is_live = live.data();
   for (int i = 0; i < g.count; ++i)
-    if (live[i] || g[i].op == ir::opcode::input) renamed[i] = out.emit(with_renamed_operands(g[i], renamed));
+    if (is_live[i] || g.nodes[i].op == ir::opcode::input) to[i] = out.emit(with_renamed_operands(g.nodes[i], to));
   finish(g, renamed, out);
   return out;
 }
@@ -67,15 +69,16 @@ constexpr bool computes_as(const ir::node& a, const ir::node& b) {
 constexpr ir::builder cse(const ir::graph_view& g) {
   int slots = 16;
   while (slots < 2 * g.count) slots *= 2;
-  ir::array<node_id> table(slots, none);
+  ir::array<node_id> found(slots, none);
   ir::builder out(g);
   ir::array<node_id> renamed(g.count, none);
+  node_id *const table = found.data(), *const to = renamed.data();
   for (int i = 0; i < g.count; ++i) {
-    const ir::node n = with_renamed_operands(g[i], renamed);
+    const ir::node n = with_renamed_operands(g.nodes[i], to);
     int at = static_cast<int>(hash_of(n) & static_cast<std::uint64_t>(slots - 1));
     while (table[at] != none && !computes_as(out[table[at]], n)) at = (at + 1) & (slots - 1);
     if (table[at] == none) table[at] = out.emit(n);
-    renamed[i] = table[at];
+    to[i] = table[at];
   }
   finish(g, renamed, out);
   return out;

@@ -63,7 +63,7 @@ constexpr ir::builder widen(const ir::graph_view& g) {
     functions_of_elements* const all = group[i] < 0 ? nullptr : &groups[group[i]];
     const std::int64_t length = all == nullptr ? 0 : count(g.shape_of(all->vector));
     if (all == nullptr || all->seen != (length == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << length) - 1)) {
-      renamed[i] = out.emit(with_renamed_operands(g[i], renamed));
+      renamed[i] = out.emit(with_renamed_operands(g[i], renamed.data()));
       continue;
     }
     if (all->whole == none) {

@@ -107,9 +107,9 @@ class into_call {
     const sharing found = find_sharing<program_type, leaves, is_whole<program_type, X...>>(pointers, ranges, targets);
     if constexpr (is_computed_in_another<program_type, X...>) {
       if (found.doubtful | found.apart) [[unlikely]] return compute_in_another(on, runner, target..., x...);
-    } else if (found.doubtful) [[unlikely]] std::apply([](const auto&... given) {
-      if constexpr (is_whole<program_type, X...>) refuse_targets(given...);
-      else check_targets(given...);
+    } else if (found.doubtful) [[unlikely]] std::apply([](const auto&... each) {
+      if constexpr (is_whole<program_type, X...>) refuse_targets(each...);
+      else check_targets(each...);
     }, to);
 
     [[maybe_unused]] const auto scope = on.scope();
@@ -119,9 +119,9 @@ class into_call {
       beside = keep_apart<device_type>(pointers, ranges, leaves, targets, outputs, overwrites_by<program_type, X...>{symbols}, results);
     // Versions rise before the run: even if the run fails, its writes count. No target is empty, because find_sharing() has checked this.
     runner.template run<program_type>(pointers, results, symbols, [&] {
-      std::apply([](auto&... written) { (for_each_leaf(written, [](auto& t) { tensor_access::storage(t).bump(); }), ...); }, to);
+      std::apply([](auto&... each) { (for_each_leaf(each, [](auto& t) { tensor_access::storage(t).bump(); }), ...); }, to);
     });
-    if (apart) [[unlikely]] std::apply([&](const auto&... written) { copy_from<device_type>(results, written...); }, to);
+    if (apart) [[unlikely]] std::apply([&](const auto&... each) { copy_from<device_type>(results, each...); }, to);
   }
 
   template <class... X>

@@ -151,7 +151,7 @@ TENURE_INLINE sharing find_sharing(const void* const* pointers, [[maybe_unused]]
   constexpr int outputs = Program::value.output_count;
   unsigned doubtful = 0, apart = 0;
   // Whether a write to the target destroys the argument.
-  const auto destroys = [&](int a, int j, bool meet) {
+  const auto destroys = [&](int a, int j, bool meet) -> bool {
     const bool begin_alike = pointers[a] == targets[j].data;
     if constexpr (answers_for_few<Program, Leaves>::are_few) return meet & !(begin_alike & few_answers<Program, Leaves>.may[a * outputs + j]);
     else return meet && !(begin_alike && program_detail::overwrites_of<Program, Leaves>.may(a, j));

@@ -186,7 +186,7 @@ class hoist_pass {
         const bool is_made = n.op == ir::opcode::result || g.find_control_flow(id) != nullptr;
         const ir::node& made_by = n.op == ir::opcode::result ? g[n.in[0]] : n;
         const bool is_rewritten = is_made && (g.control_flow_of(made_by).runs_bodies() || g.control_flow_of(made_by).is_custom_derivative());
-        if (!is_rewritten) renamed[id] = out_.append(with_renamed_operands(n, renamed));
+        if (!is_rewritten) renamed[id] = out_.append(with_renamed_operands(n, renamed.data()));
         else if (n.op != ir::opcode::result) rewrite(g, id, d, renamed, results);
         else if (g.control_flow_of(made_by).is_custom_derivative()) renamed[id] = renamed[value_of_custom(g, n)];
         else renamed[id] = results[d.first_result[n.in[0]] + static_cast<int>(n.attr)];

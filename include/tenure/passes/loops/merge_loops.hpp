@@ -118,7 +118,7 @@ class merge_loops_pass {
       renamed[id] = renamed[derived];
       return;
     }
-    ir::node n = with_renamed_operands(g_[id], renamed);
+    ir::node n = with_renamed_operands(g_[id], renamed.data());
     if (n.op == ir::opcode::result && derived_[g_[id].in[0]] != none) n.attr = position_[id];
     renamed[id] = out.append(n);
   }

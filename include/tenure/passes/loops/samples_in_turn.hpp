@@ -32,7 +32,7 @@ class samples_in_turn {
     id_list renamed(g_.count, none);
     const auto append = [&](bool after) {
       for (node_id id = 0; id < g_.count; ++id)
-        if (!is_inside_[id] && (is_after_[id] != 0) == after) renamed[id] = out.append(with_renamed_operands(g_[id], renamed));
+        if (!is_inside_[id] && (is_after_[id] != 0) == after) renamed[id] = out.append(with_renamed_operands(g_[id], renamed.data()));
     };
     append(false);
     add_loop(out, renamed);

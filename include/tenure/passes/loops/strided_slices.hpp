@@ -87,7 +87,7 @@ class strided_slices {
     id_list renamed(g_.count, none);
     for (node_id id = 0; id < g_.count; ++id) {
       const moving_operands moving(g_, id, in_each_body_);
-      renamed[id] = moving.any ? rewritten(id, moving, renamed) : out_.append(with_renamed_operands(g_[id], renamed));
+      renamed[id] = moving.any ? rewritten(id, moving, renamed) : out_.append(with_renamed_operands(g_[id], renamed.data()));
     }
     finish(g_, renamed, out_);
     return static_cast<ir::builder&&>(out_);

@@ -67,7 +67,7 @@ constexpr ir::builder trip_count_one(const ir::graph_view& g) {
       renamed[id] = results[first_result[n.in[0]] + static_cast<int>(n.attr)];
       continue;
     }
-    renamed[id] = out.append(with_renamed_operands(g[id], renamed));
+    renamed[id] = out.append(with_renamed_operands(g[id], renamed.data()));
     if (!is_trip_count_one(g, id)) continue;
     ir::array<node_id> operands;
     ir::for_each_operand(g.nodes, g[id].in[0], [&](node_id operand) { operands.push_back(renamed[operand]); });
