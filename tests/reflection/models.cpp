@@ -133,6 +133,23 @@ struct two_lines {
   std::array<line, 2> rest;
   double scale;
 };
+/// Each kind of struct within the other, and a struct of the types of its members.
+template <class Kind>
+struct inner_of_hana {
+  hana::dense<Kind, 2, 2> first;
+  plain::dense<Kind, 2, 2> second;
+};
+template <class Kind>
+struct mixed {
+  using inner = inner_of_hana<Kind>;
+  using end = plain::dense<Kind, 2, 1>;
+  BOOST_HANA_DEFINE_STRUCT(mixed, (inner, body), (end, last));
+};
+template <class T, class U>
+struct state {
+  T position;
+  U speed;
+};
 struct with_private_member {
   explicit with_private_member(int a) : hidden_(a) {}
   int hidden() const { return hidden_; }
@@ -193,6 +210,28 @@ TEST_CASE("structs in structs and arrays, numbers, and results of a trace") {
   })(line{2.0, 0.0}, tn::arange<double>(tn::shape<4>{}));
   CHECK(std::get<0>(sums).start.item() == 12.0);
   static_assert(std::is_same_v<std::remove_cvref_t<decltype(std::get<0>(sums))>, line>);
+}
+
+TEST_CASE("structs of both kinds stand in one another, and a trace makes structs of the types of their members") {
+  tn::engine random(3);
+  const auto m = tn::init<mixed>(random);
+  const auto x = tn::normal<float>(tn::shape<3, 2>{}, random);
+  const auto f = [](auto n, auto at) { return sum(n.last(n.body.second(n.body.first(at)))); };
+  const auto gradient = tn::grad(f)(m, x);
+  static_assert(std::is_same_v<std::remove_cvref_t<decltype(gradient)>, mixed<tn::values>>);
+  const auto by_hand = tn::grad<0>([](auto w, auto second, auto last, auto at) { return sum(matmul(matmul(matmul(at, w) + 1.0f, second) + 1.0f, last) + 1.0f); })(
+      m.body.first.w, m.body.second.w, m.last.w, x);
+  CHECK(bits_of(gradient.body.first.w) == bits_of(by_hand));
+  std::vector<std::string> names;
+  tn::for_each_named_leaf(m, [&](const std::string& name, const auto&) { names.push_back(name); });
+  CHECK(names == std::vector<std::string>{"body.first.w", "body.first.b", "body.second.w", "body.second.b", "last.w", "last.b"});
+
+  const auto moved = tn::compile([](auto start, auto by) {
+    return tn::fori_loop(3, [](auto, auto s) { return state<decltype(s.position), decltype(s.speed)>{s.position + s.speed, s.speed}; },
+                         state<decltype(start), decltype(by)>{start, by});
+  })(tn::full<double>(tn::shape<>{}, 1.0), tn::full<double>(tn::shape<>{}, 2.0));
+  static_assert(std::is_same_v<std::remove_cvref_t<decltype(moved)>, state<tn::tensor<double, tn::shape<>>, tn::tensor<double, tn::shape<>>>>);
+  CHECK(moved.position.item() == 7.0);
 }
 
 TEST_CASE("what is no model stays none") {
