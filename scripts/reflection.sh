@@ -52,7 +52,7 @@ in_root "g++-16 --version | head -1"
 
 step "programs that run"
 failed=0
-for source in tests/reflection/{models,marks,names,example}.cpp tests/{transform/tree_map,transform/init,optim/groups,batch/models,inspect/debug_nans,interop/saved_states}.cpp; do
+for source in tests/reflection/{models,marks,names,example}.cpp tests/{transform/tree_map,transform/init,optim/groups,batch/models,inspect/debug_nans,inspect/picture,optim/optim,interop/saved_states}.cpp; do
   libraries="-lCatch2Main -lCatch2"
   [[ $source == */example.cpp ]] && libraries="-Wpedantic -Wshadow -Wconversion -Wold-style-cast"
   program=build/reflection/$(basename "$source" .cpp)
