@@ -9,6 +9,9 @@ set(tenure_compile_together "${CMAKE_CURRENT_LIST_DIR}/CompileTogether.cmake")
 set(tenure_expect_together "${CMAKE_CURRENT_LIST_DIR}/expect_together.py")
 find_package(Python3 COMPONENTS Interpreter QUIET)
 
+# A folder may set another standard.
+set(tenure_compile_fail_standard -std=c++20)
+
 # The command of the compiler without the file name, with the include folders and definitions of tenure::tenure. Source lines and carets
 # are not switched off, because the limit of lines is for all lines that a user reads.
 function(tenure_syntax_only_command result)
@@ -20,7 +23,7 @@ function(tenure_syntax_only_command result)
   set(eigen "$<TARGET_PROPERTY:Eigen3::Eigen,INTERFACE_INCLUDE_DIRECTORIES>")  # no warnings from Eigen
   set(definitions "$<FILTER:$<TARGET_PROPERTY:tenure::tenure,INTERFACE_COMPILE_DEFINITIONS>,INCLUDE,.>")
   set(${result}
-    "${CMAKE_CXX_COMPILER}" -std=c++20 -fsyntax-only ${limits}
+    "${CMAKE_CXX_COMPILER}" ${tenure_compile_fail_standard} -fsyntax-only ${limits}
     "$<$<BOOL:${includes}>:-I$<JOIN:${includes},$<SEMICOLON>-I>>"
     # One string: without definitions a separate one would be an empty argument, which newer versions of CMake keep.
     "-isystem$<JOIN:${eigen},$<SEMICOLON>-isystem>$<$<BOOL:${definitions}>:$<SEMICOLON>-D$<JOIN:${definitions},$<SEMICOLON>-D>>"

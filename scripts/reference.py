@@ -197,6 +197,9 @@ def read_declarations(text, header, first_line=1, scope=(), in_class=None):
         if match := re.compile(r"(public|private|protected)\s*:(?!:)").match(text, at):
             is_public, doc, at = match[1] == "public", None, match.end()
             continue
+        if match := re.compile(r"consteval\s*(?=\{)").match(text, at):  # a block of C++26
+            at, doc = end_of(text, match.end()), None
+            continue
         # A declaration: up to a ; or the } of a body.
         begin, started, body = at, line(), None
         while text[at] != ";":

@@ -449,6 +449,8 @@ using tenure::while_loop;
 // ---- Models and optimizers ----------------------------------------------------------------------
 using tenure::param;
 using tenure::stacked;
+using tenure::mark;
+using tenure::no_decay;
 using tenure::init;
 using tenure::init_matmul;
 using tenure::init_linear;

@@ -2,7 +2,7 @@
 # docs/errors.md names every must-not-compile case and holds the message that it expects; and every message has a case.
 get_filename_component(here "${CMAKE_CURRENT_LIST_DIR}" ABSOLUTE)
 file(READ "${here}/../../docs/errors.md" guide)
-file(GLOB cases "${here}/*.cpp")
+file(GLOB cases "${here}/*.cpp" "${here}/../reflection/compile_fail/*.cpp")
 foreach(case IN LISTS cases)
   get_filename_component(name "${case}" NAME_WE)
   string(REGEX MATCH "[(, ]${name}[,)]" named "${guide}")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSL-1.0
 # cmake -DROOT=<dir> -DPROGRAMS=<list> -DFOLDER=<dir> -P readme.cmake
 # Law: each ```cpp block of README.md, docs/pytorch.md, docs/libtorch.md, docs/jax.md, docs/inside-pytorch.md, docs/ceres.md, docs/microcontroller.md and docs/<number>-*.md stands word for word in some example or its folder, in the program of
-# tests/mixed_isa/dispatch, in tests/transform/pytorch.cpp or in tests/golden/from_libtorch.cpp, each ```text block in what the numbered examples print, and
+# tests/mixed_isa/dispatch, in tests/transform/pytorch.cpp, tests/golden/from_libtorch.cpp or tests/reflection/example.cpp, each ```text block in what the numbered examples print, and
 # that of Ceres where it is, and each ```python block of docs/jax.md and docs/inside-pytorch.md in a file of Python in a folder of the examples.
 cmake_minimum_required(VERSION 3.22)
 file(GLOB sources "${ROOT}/examples/*.cpp" "${ROOT}/examples/*.cu" "${ROOT}/examples/*/*.?pp" "${ROOT}/tests/mixed_isa/dispatch/*.?pp" "${ROOT}/tests/transform/pytorch.cpp"
-  "${ROOT}/tests/golden/from_libtorch.cpp")
+  "${ROOT}/tests/golden/from_libtorch.cpp" "${ROOT}/tests/reflection/example.cpp")
 set(code "")
 foreach(source IN LISTS sources)
   file(READ "${source}" content)

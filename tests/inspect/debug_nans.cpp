@@ -54,7 +54,11 @@ TEST_CASE("the message has the operation as a formula, the element, the ranges o
         "  not finite: result");
   // What comes after it is not named: here -inf - -inf.
   const auto difference = tn::debug_nans([](auto a) { return log(a - 1.0f) - log((a - 1.0f) * 2.0f); });
+#if defined(__cpp_impl_reflection)
+  CHECK(holds(message_of([&] { difference(x); }), "debug_nans: log(a - 1): log(0)"));
+#else
   CHECK(holds(message_of([&] { difference(x); }), "debug_nans: log(argument - 1): log(0)"));
+#endif
 }
 
 TEST_CASE("a formula has so many operations in each other, and names what is below them") {

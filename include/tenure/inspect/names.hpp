@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The names of the arguments and results of a program, for pictures and messages: "model.w1", "gradient of argument 0". Members of models
-// have the names that Boost.Hana knows. C++ does not know the names of the parameters of a function: a caller can give them.
+// have the names that Boost.Hana knows, or the compiler. The names of the parameters of a function are known where there is reflection (C++26): elsewhere a
+// caller can give them.
 // Not part of <tenure/tenure.hpp>: Hana's strings cost compile time.
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <tenure/inspect/parameter_names.hpp>
 #include <tenure/program/program.hpp>
 #include <tenure/transform/gradient.hpp>
 #include <tenure/transform/member_names.hpp>
@@ -39,6 +41,9 @@ template <class F>
 struct call_names {
   static std::string argument(int i, int count) { return count == 1 ? "argument" : "argument " + std::to_string(i); }
   static std::string result(int i, int count, const name_list&) { return count == 1 ? "result" : "result " + std::to_string(i); }
+  /// The names of the arguments as the function has them, where they are known. X are the types of the arguments in the trace.
+  template <class... X>
+  static name_list parameters() { return names_of_parameters<F, X...>(); }
   /// Whether only the update of a training step reads the argument.
   static constexpr bool is_for_update(int) { return false; }
 };
@@ -58,6 +63,10 @@ struct call_names<value_and_grad_of<F, I...>> : call_names<F> {
 template <class F, int... I>
 struct call_names<vjp_of<F, I...>> : call_names<F> {
   static std::string argument(int i, int count) { return i == count - 1 ? "cotangent" : call_names<F>::argument(i, count - 1); }
+  template <class... X>
+  static name_list parameters() { return first_parameters<std::tuple<X...>>(std::make_index_sequence<sizeof...(X) - 1>{}); }
+  template <class X, std::size_t... K>
+  static name_list first_parameters(std::index_sequence<K...>) { return call_names<F>::template parameters<std::tuple_element_t<K, X>...>(); }
   static std::string result(int i, int, const name_list& arguments) {
     constexpr int at[] = {I..., -1};
     const int which = sizeof...(I) == 0 ? i - 1 : at[i > 0 ? i - 1 : 0];
@@ -81,12 +90,13 @@ struct names_of_program {
 };
 template <class F, std::uint64_t Strided, bool InTurn, class... Traced>
 struct names_of_program<program<source<F, Strided, InTurn, Traced...>>> {
-  /// `given` are names of the first arguments. The other arguments have the names of call_names.
+  /// `given` are names of the first arguments. The other arguments have those of the function's parameters, or the names of call_names.
   static leaf_names get(const name_list& given) {
     leaf_names names;
     name_list arguments = given;
     constexpr int count = static_cast<int>(sizeof...(Traced));
-    for (int i = static_cast<int>(given.size()); i < count; ++i) arguments.push_back(call_names<F>::argument(i, count));
+    const name_list known = call_names<F>::template parameters<Traced...>();
+    for (auto i = given.size(); i < sizeof...(Traced); ++i) arguments.push_back(i < known.size() ? known[i] : call_names<F>::argument(static_cast<int>(i), count));
     int i = 0;
     const auto add = [&]<class X>(element_tag<X>) {
       add_leaf_names<X>(arguments[static_cast<std::size_t>(i)], names.arguments);

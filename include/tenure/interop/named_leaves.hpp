@@ -61,7 +61,8 @@ template <class X, class F>
 void for_each_named_leaf(X&& x, F&& f) {
   using root = std::remove_cvref_t<X>;
   constexpr bool are_named = detail::has_names<root>();
-  static_assert(are_named, "tenure: for_each_named_leaf: neither a tensor nor a model, a tuple, an array or the state of a rule");
+  constexpr bool is_fault_named = !are_named && detail::names_fault<root>();
+  static_assert(are_named || is_fault_named, "tenure: for_each_named_leaf: neither a tensor nor a model, a tuple, an array or the state of a rule");
   const auto visit = [&](const detail::leaf_name& name, const auto& of, const auto&) { f(name.text, of(x)); };
   if constexpr (are_named) detail::for_each_leaf_name<root>(detail::leaf_name{detail::is_tree_leaf<root> ? detail::name_alone : ""}, visit);
 }

@@ -305,8 +305,10 @@ class builder : public symbol_table {
     // A message shows the shapes as they were given, so constraints keep the old shapes. These are interned too, because equal shapes must have equal ids.
     for (constraint& c : constraints_)
       if (c.lhs >= 0) {
-        const extents lhs = old[c.lhs], rhs = old[c.rhs];
+        const extents lhs = old[c.lhs];
         c.lhs = intern(lhs);
+        if (c.rhs < 0) continue;  // a check of one shape
+        const extents rhs = old[c.rhs];
         c.rhs = intern(rhs);
       }
   }

@@ -16,7 +16,8 @@
 namespace TENURE_NAMESPACE::optim {
 
 /// The parameters for which `selects(name, shape)` is true have the hyperparameters of `rule`. The name is the one in a file, such as "layers.0.w",
-/// as a std::string_view. The shape is a tn::extents; stacked layers have one more axis. `selects` captures nothing.
+/// as a std::string_view. The shape is a tn::extents; stacked layers have one more axis. `selects` captures nothing. A mark such as tn::no_decay
+/// selects the parameters that have it as an annotation (C++26).
 template <class Selector, class Rule>
 struct group {
   Selector selects;
@@ -64,6 +65,12 @@ struct chosen_groups {
   std::array<int, static_cast<std::size_t>(Leaves)> of{};
   bool names_fit = true;
 };
+template <class Model, class Selector>
+constexpr bool selects_leaf(std::size_t leaf, std::string_view name, const extents& shape) {
+  if constexpr (std::is_base_of_v<mark, Selector>) return leaf_marks<Model, Selector>[leaf];
+  else return Selector{}(name, shape);
+}
+
 /// The group of each leaf of the model: the number of the first group that selects it, counted from 1. 0 is the rule for all other leaves.
 template <class Model, class... Selector>
 inline constexpr auto groups_of_leaves = [] {
@@ -72,7 +79,7 @@ inline constexpr auto groups_of_leaves = [] {
   const auto choose = [&]<class L>(const leaf_path& name, const auto&, element_tag<L>) {
     constexpr extents shape = leaf_type<L>::shape_type::value;
     int chosen = 0, i = 0;
-    ((++i, chosen = chosen == 0 && Selector{}(name.view(), shape) ? i : chosen), ...);
+    ((++i, chosen = chosen == 0 && selects_leaf<Model, Selector>(leaf, name.view(), shape) ? i : chosen), ...);
     all.of[leaf++] = chosen;
     all.names_fit &= name.fits;
   };
@@ -93,8 +100,13 @@ constexpr void require_members(std::index_sequence<I...>) {
   constexpr bool names_fit = groups_of_leaves<Model, Selector...>.names_fit;
   static_assert(names_fit, "tenure: groups: a parameter has a name of more than 256 characters, with those of the models around it");
   const auto require = []<int Group>(std::integral_constant<int, Group>) {
+    using selector = std::tuple_element_t<static_cast<std::size_t>(Group - 1), std::tuple<Selector...>>;
+    constexpr bool is_selected = is_used<Group>(groups_of_leaves<Model, Selector...>.of), by_mark = std::is_base_of_v<mark, selector>;
     static_assert(
-        is_used<Group>(groups_of_leaves<Model, Selector...>.of),
+        is_selected || !by_mark,
+        "tenure: groups: no parameter that is left for this group has its mark: a mark is an annotation of a member, [[=tn::no_decay]], and takes C++26 with reflection: elsewhere select by name or shape");
+    static_assert(
+        is_selected || by_mark,
         "tenure: groups: a group selects no parameter of the model: names are those in a file, as \"layers.0.w\", and the first group wins");
   };
   (require(std::integral_constant<int, static_cast<int>(I) + 1>{}), ...);
@@ -113,7 +125,8 @@ using rule_of = typename rule_of_group<Group>::type;
 
 template <class Selector>
 constexpr bool is_selector() {
-  constexpr bool takes = std::is_invocable_r_v<bool, const Selector&, std::string_view, const extents&> && std::is_empty_v<Selector>;
+  constexpr bool is_mark = std::is_base_of_v<mark, Selector>;
+  constexpr bool takes = (is_mark || std::is_invocable_r_v<bool, const Selector&, std::string_view, const extents&>) && std::is_empty_v<Selector>;
   static_assert(
       takes,
       "tenure: group: a selector captures nothing, and takes the name of a parameter, a std::string_view, and its shape, a tn::extents");

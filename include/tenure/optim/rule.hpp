@@ -118,7 +118,8 @@ constexpr bool are_parameters() {
 template <class Model>
 constexpr bool has_parameters() {
   if constexpr (!tree<Model>::is_tree) {
-    static_assert(never<Model>, "tenure: optim: the parameters are neither a tensor, a tuple, an array nor a model: a vector is copied by tn::from(v).clone(), and a struct becomes a model by BOOST_HANA_DEFINE_STRUCT (chapter 5)");
+    constexpr bool is_named = names_fault<Model>();
+    static_assert(is_named, "tenure: optim: the parameters are neither a tensor, a tuple, an array nor a model: a vector is copied by tn::from(v).clone(), and a struct becomes a model by BOOST_HANA_DEFINE_STRUCT (chapter 5)");
     return false;
   } else {
     return are_parameters<Model>();

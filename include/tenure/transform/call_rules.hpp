@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenure/program/program.hpp>
+#include <tenure/transform/reflected_model.hpp>
 #include <tenure/transform/tree.hpp>
 
 namespace TENURE_NAMESPACE::detail {
@@ -40,10 +41,12 @@ template <bool InTrace, class X>
 constexpr bool is_argument() {
   static_assert(!expression<X>, "tenure: call: an argument is an expression that is not computed yet: pass tn::eval() of it");
   constexpr bool is_struct = std::is_aggregate_v<X> && std::is_class_v<X> && !expression<X> && !tree<X>::is_tree;
-  static_assert(!is_struct, "tenure: call: an argument is a struct that is no model: pass a std::tuple of its members, or write it as chapter 5 does: template <class Kind> struct model { BOOST_HANA_DEFINE_STRUCT(model, (tn::param<Kind, float, tn::shape<3>>, w)); }");
+  constexpr bool is_named = is_struct && names_fault<X>();
+  static_assert(!is_struct || is_named, "tenure: call: an argument is a struct that is no model: pass a std::tuple of its members, or write it as chapter 5 does: template <class Kind> struct model { BOOST_HANA_DEFINE_STRUCT(model, (tn::param<Kind, float, tn::shape<3>>, w)); }");
   static_assert(expression<X> || tree<X>::is_tree || is_struct, "tenure: call: an argument is neither a tensor, a number, a tuple, an array nor a model: tn::from(v) is a tensor over a vector or an Eigen matrix, tn::from<tn::shape<3>>(p) over a pointer");
   static_assert(scalar<X> || tree<X>::has_elements, "tenure: call: a number within a tuple, an array or a model has a type that no tensor has: static_cast it");
-  static_assert(!has_plain_member<X>, "tenure: call: a member of a model is a plain number: declare it as tn::param<Kind, float, tn::shape<>>; a number that never changes is a static constexpr member, not listed in BOOST_HANA_DEFINE_STRUCT");
+  constexpr bool is_number_named = names_plain_member<X>();
+  static_assert(!has_plain_member<X> || is_number_named, "tenure: call: a member of a model is a plain number: declare it as tn::param<Kind, float, tn::shape<>>; a number that never changes is a static constexpr member, not listed in BOOST_HANA_DEFINE_STRUCT");
   constexpr bool is_captured = InTrace && tree<X>::in_memory;
   static_assert(!is_captured, "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");
   return tree<X>::is_tree && !has_plain_member<X> && !is_captured;
@@ -102,7 +105,8 @@ constexpr bool is_result() {
     constexpr bool converts = !is_traced && (expression<R> || HasTypedParameters);
     static_assert(!converts, "tenure: trace: the function computes with tensors or numbers and not with its arguments: their types are auto, [](auto x) { ... }");
     constexpr bool is_struct = std::is_aggregate_v<R> && std::is_class_v<R> && !tree<R>::is_tree && !converts;
-    static_assert(!is_struct, "tenure: trace: a result is a struct that is no model: return a std::tuple of its members, or write it with BOOST_HANA_DEFINE_STRUCT as chapter 5 does");
+    constexpr bool is_named = is_struct && names_fault<R>();
+    static_assert(!is_struct || is_named, "tenure: trace: a result is a struct that is no model: return a std::tuple of its members, or write it with BOOST_HANA_DEFINE_STRUCT as chapter 5 does");
     static_assert(is_traced || converts || is_struct, "tenure: trace: a result is a number or another object that was not computed from the arguments: a variable begins with tn::zeros_like(x) or tn::full_like(x, 1.0)");
     static_assert(!is_traced || tree<R>::leaves > 0, "tenure: trace: the function returns nothing");
     return is_traced && tree<R>::leaves > 0;

@@ -120,9 +120,11 @@ auto init(engine& random) {
     return after_error();
   } else {
     constexpr bool is_model = detail::tree<Model<values, V...>>::is_tree;
-    static_assert(is_model, "tenure: init: a member is neither a parameter, a model nor an array of them: BOOST_HANA_DEFINE_STRUCT names members, and a std::vector has no fixed number of layers, as std::array and tn::stacked have");
+    constexpr bool is_named = !is_model && detail::names_fault<Model<values, V...>>();
+    static_assert(is_model || is_named, "tenure: init: a member is neither a parameter, a model nor an array of them: BOOST_HANA_DEFINE_STRUCT names members, and a std::vector has no fixed number of layers, as std::array and tn::stacked have");
     constexpr bool has_numbers = is_model && detail::has_plain_member<Model<values, V...>>;
-    static_assert(!has_numbers, "tenure: init: a member of the model is a plain number: declare it as tn::param<Kind, float, tn::shape<>>; a number that never changes is a static constexpr member, not listed in BOOST_HANA_DEFINE_STRUCT");
+    constexpr bool is_number_named = detail::names_plain_member<Model<values, V...>>();
+    static_assert(!has_numbers || is_number_named, "tenure: init: a member of the model is a plain number: declare it as tn::param<Kind, float, tn::shape<>>; a number that never changes is a static constexpr member, not listed in BOOST_HANA_DEFINE_STRUCT");
     if constexpr (is_model && !has_numbers) return detail::initialized<Model<values, V...>, Model<detail::declarations, V...>>(random);
     else return Model<values, V...>();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Models are structs: template <class Kind> struct mlp { BOOST_HANA_DEFINE_STRUCT(mlp, (tn::param<Kind, ...>, w1), ...) };
-// Boost.Hana lists the members. Nested models, arrays of models, and value template arguments after Kind are possible.
+// Boost.Hana lists the members, or the compiler where it has reflection (reflected_model.hpp). Nested models, arrays of models, and value template
+// arguments after Kind are possible.
 // A model must be an aggregate (no constructors), so that it can be built without making empty members first.
 // Code that defines a model includes <boost/hana/define_struct.hpp> itself. This header does not include it, because its tuples and strings
 // cost compile time (g++ 0.06 s, nvcc 0.2 s).
@@ -12,34 +13,11 @@
 #include <boost/hana/fwd/pair.hpp>
 #include <boost/hana/fwd/tuple.hpp>
 
+#include <tenure/transform/model_kind.hpp>
+#include <tenure/transform/reflected_model.hpp>
 #include <tenure/transform/tree.hpp>
 
 namespace TENURE_NAMESPACE::detail {
-
-template <class M>
-struct model_rebind {
-  static_assert(never<M>, "tenure: model: its template arguments are Kind, and values after it: template <class Kind, auto N> struct model, with members tn::param<Kind, double, tn::shape<N>>");
-  template <class>
-  using type = M;  // keeps the further messages of compilers short
-};
-template <template <class, auto...> class M, class Kind, auto... V>
-struct model_rebind<M<Kind, V...>> {
-  template <class To>
-  using type = M<typename rebound<To, Kind>::type, V...>;
-};
-// A struct of T, T itself a leaf or a tree: template <class T> struct state, as state<decltype(x)>{x, x}.
-template <template <class, auto...> class M, class T, auto... V>
-  requires tree<T>::is_tree
-struct model_rebind<M<T, V...>> {
-  template <class To>
-  using type = M<rebind_kind_t<T, To>, V...>;
-};
-template <template <class...> class M, class T, class Next, class... Rest>
-  requires(tree<T>::is_tree && tree<Next>::is_tree && (tree<Rest>::is_tree && ...))
-struct model_rebind<M<T, Next, Rest...>> {
-  template <class To>
-  using type = M<rebind_kind_t<T, To>, rebind_kind_t<Next, To>, rebind_kind_t<Rest, To>...>;
-};
 
 template <class X>
   requires(!std::is_reference_v<X> && boost::hana::Struct<X>::value)  // std::tie(model) is no tree, and its call gets a message

@@ -112,7 +112,7 @@ struct reductions : packet_memory<Code> {
   /// Sets the column results to the identity before the first row.
   template <int... I>
   static TENURE_LAYER void start_columns(const local_arguments& args, std::integer_sequence<int, I...>) {
-    std::int64_t n = 1;
+    [[maybe_unused]] std::int64_t n = 1;
     for (int d = record::outer; d < record::rank; ++d) n *= number_of(args, k.extent[d]);
     (std::fill_n(result_of<I>(args), n, ops::identity<at(I).reduction(), T>()), ...);
   }
