@@ -7,6 +7,12 @@
 
 #include <tenure/core/config.hpp>
 
+// g++ warns at every packet in a template argument that the type loses its alignment attribute there, which is harmless. The
+// pragma is not popped at the end, because the uses are in other headers.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+#endif
+
 #include <cstddef>
 #include <utility>
 

@@ -8,16 +8,13 @@
 
 #include <tenure/core/config.hpp>
 
-// g++ warns at every packet in a template argument that the type loses its alignment attribute there, which is harmless. The
-// pragma is not popped at the end, because the uses are in other headers.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wignored-attributes"
-#endif
-
 #if TENURE_SSE || TENURE_ONE_LANE
 #include <tenure/math/packet/registers.hpp>
 #else
 #include <tenure/math/eigen_core.hpp>
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wignored-attributes"  // as registers.hpp says
+#endif
 #if !defined(EIGEN_VECTORIZE)
 #error "tenure: include: Eigen and Tenure disagree about vectorization: define EIGEN_DONT_VECTORIZE before the first include of either"
 #endif
