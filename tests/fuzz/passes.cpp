@@ -135,12 +135,19 @@ static ir::builder with_samples_noted(const ir::graph_view& g) {
   return noted;
 }
 
+namespace {
+/// A random graph with its arguments; of four graphs three have extreme arguments.
+sample extreme_sample(std::uint64_t seed) {
+  options o = options_of(seed);
+  o.extreme = seed % 4 != 0;
+  return random_sample(seed, o);
+}
+}  // namespace
+
 TEST_CASE("Law: scalarize keeps infinities and NaN in their places, and keeps values up to rounding") {
   int excused = 0, changed = 0, moved = 0;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
-    options o = options_of(seed);
-    o.extreme = seed % 4 != 0;
-    const sample s = random_sample(seed, o);
+    const sample s = extreme_sample(seed);
     const ir::builder noted = with_samples_noted(s.graph.view());
     const ir::graph_view g = noted.view();
     const ir::builder after = passes::scalarize(g, 2);
@@ -168,9 +175,7 @@ TEST_CASE("Law: scalarize keeps infinities and NaN in their places, and keeps va
 TEST_CASE("scalarize keeps infinities and NaN in their places, and values up to rounding, where the whole function is one sample") {
   int changed = 0, excused = 0;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
-    options o = options_of(seed);
-    o.extreme = seed % 4 != 0;
-    const sample s = random_sample(seed, o);
+    const sample s = extreme_sample(seed);
     const ir::graph_view g = s.graph.view();
     if (g.samples.count > 0) continue;
     const ir::builder after = passes::scalarize(g);
@@ -187,9 +192,7 @@ TEST_CASE("scalarize keeps infinities and NaN in their places, and values up to 
 TEST_CASE("Law: samples_in_turn keeps values up to rounding") {
   int excused = 0, loops = 0;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
-    options o = options_of(seed);
-    o.extreme = seed % 4 != 0;
-    const sample s = random_sample(seed, o);
+    const sample s = extreme_sample(seed);
     const ir::builder noted = with_samples_noted(s.graph.view());
     const ir::graph_view g = noted.view();
     const ir::builder after = passes::with_samples_in_turn(g, 0);
@@ -206,9 +209,7 @@ TEST_CASE("Law: samples_in_turn keeps values up to rounding") {
 TEST_CASE("Law: components keeps infinities and NaN in their places, and keeps values up to rounding") {
   int excused = 0, changed = 0;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
-    options o = options_of(seed);
-    o.extreme = seed % 4 != 0;
-    const sample s = random_sample(seed, o);
+    const sample s = extreme_sample(seed);
     const ir::graph_view g = s.graph.view();
     const ir::builder before = passes::dead_code(g), after = passes::components(before.view(), 0);
     require_valid(seed, "components", after.view());

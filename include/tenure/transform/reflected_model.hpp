@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Models without macros: where the compiler has reflection (C++26), a struct is a model as it stands. Its members are those that Hana's macro would list:
-// an aggregate without base classes, all of whose members are tensors, numbers, or trees of these. Law: a plain struct and a Hana struct with the
+// Models without macros. Where the compiler has reflection (C++26), a plain struct is a model. It is an aggregate without base classes, and its members are
+// tensors, numbers, or trees of these. Law: a plain struct and a Hana struct with the
 // same members give the same plan, the same numbers and the same files.
 // A template of Kind is bound to another kind as a Hana struct is. Any other struct gets a copy of its members in a struct of their names, which has
 // no functions: a traced function reads m.w, and a gradient whose members have the types of the struct's is the struct again.

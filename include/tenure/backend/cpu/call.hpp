@@ -73,7 +73,9 @@ TENURE_INLINE void run(const void* const* arguments, void* const* results, const
 
 /// The memory of a call of a static program on one thread: its workspace, and the results that wait for a check of a computed index.
 template <class Program>
-inline constexpr std::int64_t bytes_in_memory = (static_memory<Program>.total() + 63) / 64 * 64 + [] {
+inline constexpr std::int64_t place_of_waiting_results = (static_memory<Program>.total() + 63) / 64 * 64;
+template <class Program>
+inline constexpr std::int64_t bytes_in_memory = place_of_waiting_results<Program> + [] {
   if constexpr (program_detail::last_check<Program> >= 0) return program_detail::waiting_results<Program>(nullptr).total;
   else return std::int64_t{0};
 }();
@@ -87,7 +89,7 @@ TENURE_INLINE void run_in_memory(void* memory, const void* const* arguments, voi
   };
   if constexpr (program_detail::last_check<Program> >= 0) {
     constexpr program_detail::waiting_results<Program> waiting(nullptr);
-    waiting.through(static_cast<char*>(memory) + (planned.total() + 63) / 64 * 64, results, steps,
+    waiting.through(static_cast<char*>(memory) + place_of_waiting_results<Program>, results, steps,
                     [](void* to, const void* from, std::int64_t bytes) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
   } else {
     steps(results);

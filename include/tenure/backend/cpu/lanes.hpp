@@ -32,12 +32,7 @@ inline constexpr bool many_registers = sizeof(void*) == 8;
 /// The packet with exactly `Lanes` lanes. Lanes is 1, or between min_lanes and max_lanes.
 template <class T, index Lanes>
 struct packet_of_lanes {
-  template <class P>
-  static constexpr auto narrowed() {
-    if constexpr (math::width<P> <= Lanes || std::is_same_v<P, math::half_of<P>>) return std::type_identity<P>{};
-    else return narrowed<math::half_of<P>>();
-  }
-  using type = typename decltype(narrowed<math::packet_of<T>>())::type;
+  using type = math::packet_within<math::packet_of<T>, static_cast<int>(Lanes)>;
 };
 template <class T>
 struct packet_of_lanes<T, 1> {

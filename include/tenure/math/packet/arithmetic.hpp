@@ -58,19 +58,10 @@ TENURE_KERNEL_INLINE P neg(P a) {
 /// c - a*b, rounded like fma.
 template <class P>
 TENURE_KERNEL_INLINE P fnma(P a, P b, P c) {
-#if TENURE_AVX512
-  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_fnmadd_ps(a, b, c);
-  else if constexpr (is_512<P>) return _mm512_fnmadd_pd(a, b, c);
-  else
-#endif
-#if TENURE_AVX && defined(__FMA__)  // g++ would flip the sign of a factor that is read twice
-  if constexpr (std::is_same_v<P, __m256d>) return _mm256_fnmadd_pd(a, b, c);
-  else if constexpr (std::is_same_v<P, __m256>) return _mm256_fnmadd_ps(a, b, c);
-  else if constexpr (std::is_same_v<P, __m128d>) return _mm_fnmadd_pd(a, b, c);
-  else if constexpr (std::is_same_v<P, __m128>) return _mm_fnmadd_ps(a, b, c);
-  else
-#endif
   if constexpr (!detail::has_fma) return sub(c, mul(a, b));
+#if TENURE_SSE  // g++ would flip the sign of a factor that is read twice
+  else if constexpr (!is_one_lane<P>) return detail::simd::pnmadd(a, b, c);
+#endif
   else return fma(neg(a), b, c);
 }
 

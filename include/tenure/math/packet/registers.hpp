@@ -45,6 +45,8 @@ template <class P> TENURE_INLINE P pmul(const P& a, const P& b) { return a * b; 
 template <class P> TENURE_INLINE P pdiv(const P& a, const P& b) { return a / b; }
 /// a*b + c, rounded once if the processor has the instruction.
 template <class P> TENURE_INLINE P pmadd(const P& a, const P& b, const P& c) { return a * b + c; }
+/// c - a*b, rounded like pmadd.
+template <class P> TENURE_INLINE P pnmadd(const P& a, const P& b, const P& c) { return c - a * b; }
 /// The same number in each lane.
 template <class P> TENURE_INLINE P pset1(const typename unpacket_traits<P>::type& x) { return x; }
 /// Loads and stores without alignment.
@@ -82,6 +84,10 @@ TENURE_INLINE __m128 pmadd(const __m128& a, const __m128& b, const __m128& c) { 
 TENURE_INLINE __m128d pmadd(const __m128d& a, const __m128d& b, const __m128d& c) { return _mm_fmadd_pd(a, b, c); }
 TENURE_INLINE __m256 pmadd(const __m256& a, const __m256& b, const __m256& c) { return _mm256_fmadd_ps(a, b, c); }
 TENURE_INLINE __m256d pmadd(const __m256d& a, const __m256d& b, const __m256d& c) { return _mm256_fmadd_pd(a, b, c); }
+TENURE_INLINE __m128 pnmadd(const __m128& a, const __m128& b, const __m128& c) { return _mm_fnmadd_ps(a, b, c); }
+TENURE_INLINE __m128d pnmadd(const __m128d& a, const __m128d& b, const __m128d& c) { return _mm_fnmadd_pd(a, b, c); }
+TENURE_INLINE __m256 pnmadd(const __m256& a, const __m256& b, const __m256& c) { return _mm256_fnmadd_ps(a, b, c); }
+TENURE_INLINE __m256d pnmadd(const __m256d& a, const __m256d& b, const __m256d& c) { return _mm256_fnmadd_pd(a, b, c); }
 #endif
 
 template <> TENURE_INLINE __m128 pset1<__m128>(const float& x) { return _mm_set1_ps(x); }
@@ -180,6 +186,8 @@ TENURE_INLINE __m256d print(const __m256d& x) { return _mm256_round_pd(x, _MM_FR
 // What is not here for 512 bits has a masked intrinsic where it is called.
 TENURE_INLINE __m512 pmadd(const __m512& a, const __m512& b, const __m512& c) { return _mm512_fmadd_ps(a, b, c); }
 TENURE_INLINE __m512d pmadd(const __m512d& a, const __m512d& b, const __m512d& c) { return _mm512_fmadd_pd(a, b, c); }
+TENURE_INLINE __m512 pnmadd(const __m512& a, const __m512& b, const __m512& c) { return _mm512_fnmadd_ps(a, b, c); }
+TENURE_INLINE __m512d pnmadd(const __m512d& a, const __m512d& b, const __m512d& c) { return _mm512_fnmadd_pd(a, b, c); }
 template <> TENURE_INLINE __m512 pset1<__m512>(const float& x) { return _mm512_set1_ps(x); }
 template <> TENURE_INLINE __m512d pset1<__m512d>(const double& x) { return _mm512_set1_pd(x); }
 template <> TENURE_INLINE __m512 ploadu<__m512>(const float* from) { return _mm512_loadu_ps(from); }

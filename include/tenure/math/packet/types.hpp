@@ -81,6 +81,19 @@ template <class P>
 inline constexpr auto every_lane = static_cast<std::conditional_t<(width<P> > 8), std::uint16_t, std::uint8_t>>(~0u);
 }  // namespace detail
 
+namespace detail {
+template <class P, int Lanes>
+struct packet_within {
+  using type = P;
+};
+template <class P, int Lanes>
+  requires(width<P> > Lanes && !std::is_same_v<P, half_of<P>>)
+struct packet_within<P, Lanes> : packet_within<half_of<P>, Lanes> {};
+}  // namespace detail
+/// The widest packet with at most `Lanes` lanes that is not wider than P, or the narrowest one.
+template <class P, int Lanes>
+using packet_within = typename detail::packet_within<P, Lanes>::type;
+
 /// A mask with one bit for each lane. Lane 0 is the lowest bit.
 template <int Lanes>
 struct lane_mask {

@@ -56,20 +56,14 @@ inline constexpr bool has_cofactor_packets = [] {
   if constexpr (math::is_one_lane<math::packet_of<T>>) return false;
   else return math::is_512<math::packet_of<T>> && math::width<math::packet_of<T>> == 8;
 }();
-/// Lane l is element source(l) of one packet, or of two in turn.
-template <class P, class Source>
-TENURE_INLINE math::lanes<P> shuffled(const math::lanes<P>& x, Source source) {
-  return [&]<int... L>(std::integer_sequence<int, L...>) __attribute__((always_inline)) {
-    return math::lanes<P>(__builtin_shufflevector(x.value, x.value, source(L)...));
-  }(std::make_integer_sequence<int, math::width<P>>{});
-}
+/// Lane l is element source(l) of two packets in turn.
 template <class P, class Source>
 TENURE_INLINE math::lanes<P> shuffled(const math::lanes<P>& first, const math::lanes<P>& second, Source source) {
   const P both[] = {first.value, second.value};
   return math::lanes<P>(math::detail::collected<2>(both, source));
 }
 
-/// Writes the lanes of x one by one: where they stay in registers, compilers see that a store of all of them is that of x, which they do not through memory.
+/// Writes the lanes of x one by one. If the target is in registers, compilers then keep x as one packet. They do not if x goes through memory.
 template <class V, class P>
 TENURE_INLINE void write_lanes(V* to, const math::lanes<P>& x) {
   [&]<int... L>(std::integer_sequence<int, L...>) __attribute__((always_inline)) { ((to[L] = V(x.value[L])), ...); }(std::make_integer_sequence<int, math::width<P>>{});
@@ -94,22 +88,17 @@ TENURE_KERNEL_INLINE V inverse_of_3(const V* a, V* to, bool is_adjugate) {
   return det;
 }
 
-/// The packet of four lanes, or the widest one if that has fewer.
-template <class P>
-struct four_lanes {
-  using type = P;
-};
-template <class P>
-  requires(math::width<P> > 4)
-struct four_lanes<P> : four_lanes<typename math::detail::simd::unpacket_traits<P>::half> {};
+/// The packet of four numbers T, or the widest one if that has fewer.
+template <class T>
+using packet_of_4 = math::packet_within<math::packet_of<T>, 4>;
 /// Whether the rows of one matrix of 4 x 4 stand in packets.
 template <class T>
-inline constexpr bool has_packets_of_4 = math::width<typename four_lanes<math::packet_of<T>>::type> == 4;
+inline constexpr bool has_packets_of_4 = math::width<packet_of_4<T>> == 4;
 /// determinant() of one matrix of 4 x 4, with the same bits. A packet has two minors of the upper rows, each with that of the lower ones beside it.
 template <class V>
 TENURE_KERNEL_INLINE V determinant_of_4(const V* a) {
   using T = typename V::number;
-  using P = typename four_lanes<math::packet_of<T>>::type;
+  using P = packet_of_4<T>;
   using L = math::lanes<P>;
   const auto row = [&](int r) { return math::load<P>(&a[4 * r].value); };
   // The even columns of two rows, the odd ones, columns 0 and 1, 2 and 3, 3 and 2.
@@ -129,7 +118,7 @@ TENURE_KERNEL_INLINE V determinant_of_4(const V* a) {
 template <class V>
 TENURE_KERNEL_INLINE V inverse_of_4(const V* a, V* to, bool is_adjugate) {
   using T = typename V::number;
-  using P = typename four_lanes<math::packet_of<T>>::type;
+  using P = packet_of_4<T>;
   using L = math::lanes<P>;
   const L rows[] = {math::load<P>(&a[0].value), math::load<P>(&a[4].value), math::load<P>(&a[8].value), math::load<P>(&a[12].value)};
   L upper[4], lower[4], numbers[4], minors[6];

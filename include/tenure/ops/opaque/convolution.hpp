@@ -104,7 +104,7 @@ constexpr value convolution_transposed(value g, value w, const convolution_optio
 
 /// With strides and without dilation the elements s q + r of an axis come from the taps r, r + s, ... alone. So each pair of remainders is a transposed
 /// convolution without strides, and no cotangent is multiplied by a zero. For a pair of remainders that has taps, part(r, t) is this convolution. For a pair without
-/// taps it is zeros of the shape `empty`. Axis `row` of both is that of the rows. The result has `extent` rows and columns.
+/// taps it is zeros of the shape `empty`. The rows lie along axis `row` of the part and of `empty`. The result has `extent` rows and columns.
 template <class Part>
 constexpr value image_by_remainders(const convolution_options& o, const value& w, int row_of_taps, int row, const std::int64_t* extent, const extents& empty, const Part& part) {
   const auto with_axis = [](value x, int axis) { return reshape_to(x, tenure::detail::with_axis(x.shape(), axis, 1)); };
