@@ -68,8 +68,8 @@ struct matrix_norm : rounds_once {
     static_assert(is_known, "tenure: matrix_norm: it is matrix_norm(x), the root of the sum of squares, or matrix_norm<P>(x), with 1, 2, tn::inf or tn::nuclear for P");
     if constexpr (!is_matrix || !is_known) return x;
     else if constexpr (P == 0) return norm<2, false, -2, -1>::trace(x);
-    else if constexpr (P == 2) return amax<false, -1>::trace(of_singular_values<nodes::svd, 1, 1>::trace(x));
-    else if constexpr (P == static_cast<int>(nuclear)) return sum<false, -1>::trace(of_singular_values<nodes::svd, 1, 1>::trace(x));
+    else if constexpr (P == 2) return amax<false, -1>::trace(of_matrix<nodes::svd, 1, 1>::trace(x));
+    else if constexpr (P == static_cast<int>(nuclear)) return sum<false, -1>::trace(of_matrix<nodes::svd, 1, 1>::trace(x));
     else return amax<false, -1>::trace(sum<false, P == 1 ? -2 : -1>::trace(abs::trace(x)));
   }
 };

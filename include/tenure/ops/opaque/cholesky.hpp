@@ -7,6 +7,7 @@
 
 #include <tenure/math/lanes.hpp>
 #include <tenure/ops/opaque/extent.hpp>
+#include <tenure/ops/opaque/of_matrix.hpp>
 #include <tenure/ops/opaque/operation.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>
 
@@ -26,6 +27,11 @@ namespace nodes {
 struct cholesky : sample_operation<cholesky, 1> {
   static constexpr const char* name = "cholesky";
   static constexpr signature takes = "(n,n)->(n,n)";
+  template <bool IsMatrix, bool Floats>
+  static constexpr void accepts() {
+    static_assert(IsMatrix, "tenure: cholesky: the last two axes are not a square matrix");
+    static_assert(Floats, "tenure: cholesky: integers and bool have no roots; convert first");
+  }
   static constexpr int result_begins_as = 0;
 
   /// A matrix that is not positive definite has a negative number or NaN under a root: NaN goes through the columns from there on.
@@ -93,25 +99,7 @@ struct cholesky : sample_operation<cholesky, 1> {
 };
 }  // namespace nodes
 
-struct cholesky : rounds_once {
-  static constexpr const char* name = "cholesky";
-
-  template <class X>
-  static constexpr auto trace(const X& a) {
-    constexpr bool is_matrix = is_square<typename X::shape_type>;
-    static_assert(is_matrix, "tenure: cholesky: the last two axes are not a square matrix");
-    constexpr bool floats = is_floating(dtype_v<typename X::element_type>);
-    static_assert(floats, "tenure: cholesky: integers and bool have no roots; convert first");
-    if constexpr (is_matrix && floats) {
-      const extents s = value(a).shape();
-      const std::int16_t shape = a.graph->intern(s);
-      a.graph->unify(s[s.rank - 1], s[s.rank - 2], name, shape, shape);
-      return X{a.graph, nodes::cholesky::of({}, value(a)).id};
-    } else {
-      return a;
-    }
-  }
-};
+using cholesky = of_matrix<nodes::cholesky>;
 
 /// The check is a bound on the number of elements of the diagonal that are not above 0, because bounds are what backends check before they write a result.
 struct checked_cholesky : rounds_once {

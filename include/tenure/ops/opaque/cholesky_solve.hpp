@@ -54,7 +54,7 @@ struct slogdet_by_cholesky : rounds_once {
       const value size = nodes::definite_log_det::by_factor(a, cholesky::trace(a));
       return traced<typename X::element_type, to>{a.graph, Result == 0 ? sign_of(stopped(size)).id : size.id};
     } else {
-      return of_determinant<nodes::slogdet, Result>::trace(a);
+      return of_matrix<nodes::slogdet, Result>::trace(a);
     }
   }
 

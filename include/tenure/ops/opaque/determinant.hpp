@@ -7,6 +7,7 @@
 
 #include <tenure/math/logarithm.hpp>
 #include <tenure/ops/opaque/inverse.hpp>
+#include <tenure/ops/opaque/of_matrix.hpp>
 
 namespace TENURE_NAMESPACE::ops {
 
@@ -15,6 +16,11 @@ namespace nodes {
 struct det : sample_operation<det, 1> {
   static constexpr const char* name = "det";
   static constexpr signature takes = "(n,n)->()";
+  template <bool IsMatrix, bool Floats>
+  static constexpr void accepts() {
+    static_assert(IsMatrix, "tenure: det: the last two axes are not a square matrix");
+    static_assert(Floats, "tenure: det: integers and bool have no quotients; convert first");
+  }
   static constexpr bool overwrites(int, const sample_sizes& n) { return n[0] > most_cofactor_rows; }
 
   template <class V>
@@ -60,6 +66,11 @@ struct det : sample_operation<det, 1> {
 struct slogdet : sample_operation<slogdet, 1, 2> {
   static constexpr const char* name = "slogdet";
   static constexpr signature takes = "(n,n)->(),()";
+  template <bool IsMatrix, bool Floats>
+  static constexpr void accepts() {
+    static_assert(IsMatrix, "tenure: slogdet: the last two axes are not a square matrix");
+    static_assert(Floats, "tenure: slogdet: integers and bool have no logarithms; convert first");
+  }
   static constexpr bool overwrites(int, const sample_sizes& n) { return n[0] > most_cofactor_rows; }
 
   /// The sign of x, NaN for NaN.
@@ -119,32 +130,6 @@ struct slogdet : sample_operation<slogdet, 1, 2> {
 };
 }  // namespace nodes
 
-/// Result number Result of det or slogdet. Result 0 says what does not fit, so that it is said once.
-template <class Record, int Result>
-struct of_determinant : rounds_once {
-  static constexpr const char* name = Record::name;
-
-  template <class X>
-  static constexpr auto trace(const X& a) {
-    constexpr bool is_matrix = is_square<typename X::shape_type>;
-    constexpr bool floats = is_floating(dtype_v<typename X::element_type>);
-    constexpr bool is_det = std::is_same_v<Record, nodes::det>;
-    static_assert(is_matrix || Result > 0 || !is_det, "tenure: det: the last two axes are not a square matrix");
-    static_assert(is_matrix || Result > 0 || is_det, "tenure: slogdet: the last two axes are not a square matrix");
-    static_assert(floats || Result > 0 || !is_det, "tenure: det: integers and bool have no quotients; convert first");
-    static_assert(floats || Result > 0 || is_det, "tenure: slogdet: integers and bool have no logarithms; convert first");
-    if constexpr (is_matrix && floats) {
-      const extents s = value(a).shape();
-      const std::int16_t shape = a.graph->intern(s);
-      a.graph->unify(s[s.rank - 1], s[s.rank - 2], name, shape, shape);
-      using to = shape_from<sample_shape<Record, Result, typename X::shape_type>>;
-      return traced<typename X::element_type, to>{a.graph, Record::template of<Result>({}, value(a)).id};
-    } else {
-      return a;
-    }
-  }
-};
-
 }  // namespace tenure::ops
 
 namespace TENURE_NAMESPACE {
@@ -153,12 +138,12 @@ namespace TENURE_NAMESPACE {
 /// is 0 too: up to 4 x 4, and for larger matrices whose first n - 1 columns are independent. Else it is NaN, and so is the second derivative
 /// where the determinant is 0. Of no rows it is 1. a has a floating element type. Where it leaves the range of the type, slogdet does not.
 /// Source: cofactors up to 4 x 4, else LU decomposition with partial pivoting. Cost: 2/3 n^3 operations a matrix.
-template <operand A> constexpr auto det(const A& a) { return apply<ops::of_determinant<ops::nodes::det, 0>>(a); }
+template <operand A> constexpr auto det(const A& a) { return apply<ops::of_matrix<ops::nodes::det>>(a); }
 /// The sign of det(a), which is 1, -1 or 0, and log |det(a)|, one pair for each index of the batch: auto [sign, size] = tn::slogdet(a). The gradient of the
 /// logarithm is a^-1, transposed, and that of the sign is 0. A singular matrix has the sign 0 and the logarithm -inf, with gradients of inf and NaN.
 /// a is (..., n, n) and has a floating element type. Source and cost: as det.
 template <operand A> constexpr auto slogdet(const A& a) {
-  return std::tuple{apply<ops::of_determinant<ops::nodes::slogdet, 0>>(a), apply<ops::of_determinant<ops::nodes::slogdet, 1>>(a)};
+  return std::tuple{apply<ops::of_matrix<ops::nodes::slogdet, 0>>(a), apply<ops::of_matrix<ops::nodes::slogdet, 1>>(a)};
 }
 
 }  // namespace tenure

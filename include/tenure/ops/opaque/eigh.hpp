@@ -4,6 +4,7 @@
 
 #include <tuple>
 
+#include <tenure/ops/opaque/of_matrix.hpp>
 #include <tenure/ops/opaque/operation.hpp>
 #include <tenure/ops/opaque/spectrum.hpp>
 #include <tenure/ops/opaque/tridiagonal.hpp>
@@ -85,6 +86,11 @@ namespace nodes {
 struct eigh : sample_operation<eigh, 1, 2> {
   static constexpr const char* name = "eigh";
   static constexpr signature takes = "(n,n)->(n),(n,n)";
+  template <bool IsMatrix, bool Floats>
+  static constexpr void accepts() {
+    static_assert(IsMatrix, "tenure: eigh: the last two axes are not a square matrix");
+    static_assert(Floats, "tenure: eigh: integers and bool have no roots; convert first");
+  }
   static constexpr bool overwrites(int, const sample_sizes&) { return true; }
   static constexpr std::int64_t scratch(const sample_sizes& sizes) { return tridiagonal_scratch(sizes[0]); }
 
@@ -127,6 +133,11 @@ struct eigh : sample_operation<eigh, 1, 2> {
 struct eigvalsh : sample_operation<eigvalsh, 1> {
   static constexpr const char* name = "eigvalsh";
   static constexpr signature takes = "(n,n)->(n)";
+  template <bool IsMatrix, bool Floats>
+  static constexpr void accepts() {
+    static_assert(IsMatrix, "tenure: eigvalsh: the last two axes are not a square matrix");
+    static_assert(Floats, "tenure: eigvalsh: integers and bool have no roots; convert first");
+  }
   static constexpr bool overwrites(int, const sample_sizes&) { return true; }
   static constexpr std::int64_t scratch(const sample_sizes& sizes) { return tridiagonal_scratch(sizes[0]); }
 
@@ -154,32 +165,6 @@ struct eigvalsh : sample_operation<eigvalsh, 1> {
 };
 }  // namespace nodes
 
-/// Result number Result of eigh, or eigvalsh. Result 0 says what does not fit, so that it is said once.
-template <class Record, int Result>
-struct of_symmetric : rounds_once {
-  static constexpr const char* name = Record::name;
-
-  template <class X>
-  static constexpr auto trace(const X& a) {
-    constexpr bool is_matrix = is_square<typename X::shape_type>;
-    constexpr bool floats = is_floating(dtype_v<typename X::element_type>);
-    constexpr bool has_vectors = std::is_same_v<Record, nodes::eigh>;
-    static_assert(is_matrix || Result > 0 || !has_vectors, "tenure: eigh: the last two axes are not a square matrix");
-    static_assert(is_matrix || Result > 0 || has_vectors, "tenure: eigvalsh: the last two axes are not a square matrix");
-    static_assert(floats || Result > 0 || !has_vectors, "tenure: eigh: integers and bool have no roots; convert first");
-    static_assert(floats || Result > 0 || has_vectors, "tenure: eigvalsh: integers and bool have no roots; convert first");
-    if constexpr (is_matrix && floats) {
-      const extents s = value(a).shape();
-      const std::int16_t shape = a.graph->intern(s);
-      a.graph->unify(s[s.rank - 1], s[s.rank - 2], name, shape, shape);
-      using to = shape_from<sample_shape<Record, Result, typename X::shape_type>>;
-      return traced<typename X::element_type, to>{a.graph, Record::template of<Result>({}, value(a)).id};
-    } else {
-      return a;
-    }
-  }
-};
-
 }  // namespace tenure::ops
 
 namespace TENURE_NAMESPACE {
@@ -192,9 +177,9 @@ namespace TENURE_NAMESPACE {
 /// eigenvalues v diag(h(w)) v^T lacks the part with h', and all second derivatives lack a part. a has a floating element type.
 /// Source: up to 4 x 4 Jacobi's rotations, else Householder's reflections and QL steps; Golub and Van Loan, Matrix Computations, 8.5 and 8.3. Cost: about 10 n^3 operations a matrix. With TENURE_EIGEN_DECOMPOSITIONS large
 /// matrices are computed by Eigen (chapter 12).
-template <operand A> constexpr auto eigh(const A& a) { return std::tuple{apply<ops::of_symmetric<ops::nodes::eigh, 0>>(a), apply<ops::of_symmetric<ops::nodes::eigh, 1>>(a)}; }
+template <operand A> constexpr auto eigh(const A& a) { return std::tuple{apply<ops::of_matrix<ops::nodes::eigh, 0>>(a), apply<ops::of_matrix<ops::nodes::eigh, 1>>(a)}; }
 
 /// The eigenvalues of symmetric matrices in ascending order, (..., n): those of eigh without the vectors, in about half of the time.
-template <operand A> constexpr auto eigvalsh(const A& a) { return apply<ops::of_symmetric<ops::nodes::eigvalsh, 0>>(a); }
+template <operand A> constexpr auto eigvalsh(const A& a) { return apply<ops::of_matrix<ops::nodes::eigvalsh>>(a); }
 
 }  // namespace tenure

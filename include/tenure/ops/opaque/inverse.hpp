@@ -8,6 +8,7 @@
 #include <tenure/ops/contraction.hpp>
 #include <tenure/ops/opaque/cofactors.hpp>
 #include <tenure/ops/opaque/elimination.hpp>
+#include <tenure/ops/opaque/of_matrix.hpp>
 #include <tenure/ops/opaque/operation.hpp>
 #include <tenure/ops/opaque/solve.hpp>
 #include <tenure/ops/structural/reduction.hpp>
@@ -48,6 +49,11 @@ namespace nodes {
 struct inverse : sample_operation<inverse, 1, 1, inverse_options> {
   static constexpr const char* name = "inverse";
   static constexpr signature takes = "(n,n)->(n,n)";
+  template <bool IsMatrix, bool Floats>
+  static constexpr void accepts() {
+    static_assert(IsMatrix, "tenure: inverse: the last two axes are not a square matrix");
+    static_assert(Floats, "tenure: inverse: integers and bool have no quotients; convert first");
+  }
   static constexpr const char* option_names[1] = {"adjugate"};
   static constexpr bool overwrites(int, const sample_sizes& n) { return n[0] > most_cofactor_rows; }
 
@@ -121,25 +127,7 @@ struct inverse : sample_operation<inverse, 1, 1, inverse_options> {
 };
 }  // namespace nodes
 
-struct inverse : rounds_once {
-  static constexpr const char* name = "inverse";
-
-  template <class X>
-  static constexpr auto trace(const X& a) {
-    constexpr bool is_matrix = is_square<typename X::shape_type>;
-    static_assert(is_matrix, "tenure: inverse: the last two axes are not a square matrix");
-    constexpr bool floats = is_floating(dtype_v<typename X::element_type>);
-    static_assert(floats, "tenure: inverse: integers and bool have no quotients; convert first");
-    if constexpr (is_matrix && floats) {
-      const extents s = value(a).shape();
-      const std::int16_t shape = a.graph->intern(s);
-      a.graph->unify(s[s.rank - 1], s[s.rank - 2], name, shape, shape);
-      return X{a.graph, nodes::inverse::of({}, value(a)).id};
-    } else {
-      return a;
-    }
-  }
-};
+using inverse = of_matrix<nodes::inverse>;
 
 }  // namespace tenure::ops
 

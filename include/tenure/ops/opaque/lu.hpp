@@ -9,6 +9,7 @@
 
 #include <tenure/math/lanes.hpp>
 #include <tenure/ops/opaque/extent.hpp>
+#include <tenure/ops/opaque/of_matrix.hpp>
 #include <tenure/ops/opaque/operation.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>
 
@@ -21,6 +22,11 @@ namespace nodes {
 struct lu : sample_operation<lu, 1, 3> {
   static constexpr const char* name = "lu";
   static constexpr signature takes = "(n,m)->(n,n),(n,k),(k,m) k=min(n,m)";
+  template <bool IsMatrix, bool Floats>
+  static constexpr void accepts() {
+    static_assert(IsMatrix, "tenure: lu: the operand has less than two axes");
+    static_assert(Floats, "tenure: lu: integers and bool have no quotients; convert first");
+  }
   static constexpr bool overwrites(int, const sample_sizes&) { return true; }
 
   /// The row that stands in each place, beside the matrices.
@@ -208,26 +214,6 @@ struct lu : sample_operation<lu, 1, 3> {
 };
 }  // namespace nodes
 
-/// Result 0 is p, 1 is l, and 2 is u. Result 0 says what does not fit, so that it is said once.
-template <int Result>
-struct lu : rounds_once {
-  static constexpr const char* name = "lu";
-
-  template <class X>
-  static constexpr auto trace(const X& a) {
-    constexpr bool is_matrix = X::shape_type::rank >= 2;
-    static_assert(is_matrix || Result > 0, "tenure: lu: the operand has less than two axes");
-    constexpr bool floats = is_floating(dtype_v<typename X::element_type>);
-    static_assert(floats || Result > 0, "tenure: lu: integers and bool have no quotients; convert first");
-    if constexpr (is_matrix && floats) {
-      using shape = shape_from<sample_shape<nodes::lu, Result, typename X::shape_type>>;
-      return traced<typename X::element_type, shape>{a.graph, nodes::lu::of<Result>({}, value(a)).id};
-    } else {
-      return a;
-    }
-  }
-};
-
 }  // namespace tenure::ops
 
 namespace TENURE_NAMESPACE {
@@ -237,6 +223,6 @@ namespace TENURE_NAMESPACE {
 /// singular matrix has factors too; where one of the first k pivots is 0, the derivatives are inf or NaN. a has a floating element type.
 /// A compiled function computes the factors at once. Outside of one, they are three expressions, and each computes the factors.
 /// Source: elimination with partial pivoting; Golub and Van Loan, Matrix Computations, 3.4. Cost: 2/3 n^3 operations a square matrix.
-template <operand A> constexpr auto lu(const A& a) { return std::tuple{apply<ops::lu<0>>(a), apply<ops::lu<1>>(a), apply<ops::lu<2>>(a)}; }
+template <operand A> constexpr auto lu(const A& a) { return std::tuple{apply<ops::of_matrix<ops::nodes::lu, 0>>(a), apply<ops::of_matrix<ops::nodes::lu, 1>>(a), apply<ops::of_matrix<ops::nodes::lu, 2>>(a)}; }
 
 }  // namespace tenure

@@ -7,6 +7,7 @@
 
 #include <tenure/math/lanes.hpp>
 #include <tenure/math/packet/minimum.hpp>
+#include <tenure/ops/opaque/of_matrix.hpp>
 #include <tenure/ops/opaque/operation.hpp>
 #include <tenure/ops/opaque/triangle.hpp>
 
@@ -18,6 +19,11 @@ namespace nodes {
 struct matrix_exp : sample_operation<matrix_exp, 1> {
   static constexpr const char* name = "matrix_exp";
   static constexpr signature takes = "(n,n)->(n,n)";
+  template <bool IsMatrix, bool Floats>
+  static constexpr void accepts() {
+    static_assert(IsMatrix, "tenure: matrix_exp: the last two axes are not a square matrix");
+    static_assert(Floats, "tenure: matrix_exp: integers and bool have no exponential; convert first");
+  }
   static constexpr bool overwrites(int, const sample_sizes&) { return true; }
   static constexpr std::int64_t scratch(const sample_sizes& sizes) { return sizes[0] * sizes[0]; }
   static constexpr int terms = 18, most_squares = 1100;
@@ -114,25 +120,7 @@ struct matrix_exp : sample_operation<matrix_exp, 1> {
 };
 }  // namespace nodes
 
-struct matrix_exp : rounds_once {
-  static constexpr const char* name = "matrix_exp";
-
-  template <class X>
-  static constexpr auto trace(const X& a) {
-    constexpr bool is_matrix = is_square<typename X::shape_type>;
-    static_assert(is_matrix, "tenure: matrix_exp: the last two axes are not a square matrix");
-    constexpr bool floats = is_floating(dtype_v<typename X::element_type>);
-    static_assert(floats, "tenure: matrix_exp: integers and bool have no exponential; convert first");
-    if constexpr (is_matrix && floats) {
-      const extents s = value(a).shape();
-      const std::int16_t shape = a.graph->intern(s);
-      a.graph->unify(s[s.rank - 1], s[s.rank - 2], name, shape, shape);
-      return X{a.graph, nodes::matrix_exp::of({}, value(a)).id};
-    } else {
-      return a;
-    }
-  }
-};
+using matrix_exp = of_matrix<nodes::matrix_exp>;
 
 }  // namespace tenure::ops
 

@@ -4,7 +4,8 @@
 //     name; takes = "(n,n)->(n,n)";
 //     run(sizes, operands, result, options)        // one sample, or as many as a packet has lanes: it is a template over math::lanes
 //     reference(sizes, operands, result, options)  // the same by another way, for the backend that judges the others
-//     pull(result, operand, cotangent); push(result, tangents); flops_of_sample(sizes) };
+//     pull(result, operand, cotangent); push(result, tangents); flops_of_sample(sizes);
+//     accepts<is_matrix, floats>() };               // of one matrix: the messages of of_matrix.hpp, which makes the operation that users call
 // Axes before those of a sample are batches, so a batch of samples is the same node. A backend calls run() for one sample or for a packet of
 // them, on a CPU or a GPU. run() gets each operand row-major, in memory that it may write only if overwrites(k, sizes) says so, and the result row-major in
 // memory of its own. The results and all operands have one element type, which is floating. They may have no axes: "(n,n)->()". An operation that sets

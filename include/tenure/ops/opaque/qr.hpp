@@ -8,6 +8,7 @@
 
 #include <tenure/math/lanes.hpp>
 #include <tenure/math/packet/minimum.hpp>
+#include <tenure/ops/opaque/of_matrix.hpp>
 #include <tenure/ops/opaque/operation.hpp>
 #include <tenure/ops/opaque/reflections.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>
@@ -22,6 +23,11 @@ namespace nodes {
 struct qr : sample_operation<qr, 1, 2> {
   static constexpr const char* name = "qr";
   static constexpr signature takes = "(n,m)->(n,k),(k,m) k=min(n,m)";
+  template <bool IsMatrix, bool Floats>
+  static constexpr void accepts() {
+    static_assert(IsMatrix, "tenure: qr: the operand has less than two axes");
+    static_assert(Floats, "tenure: qr: integers and bool have no roots; convert first");
+  }
 
   static constexpr bool overwrites(int, const sample_sizes&) { return true; }
   /// For each reflection: the diagonal of r, and the factor of v v^T. Then a row of sums, or a panel.
@@ -206,26 +212,6 @@ struct qr : sample_operation<qr, 1, 2> {
 };
 }  // namespace nodes
 
-/// Result 0 is q, and result 1 is r. Result 0 says what does not fit, so that it is said once.
-template <int Result>
-struct qr : rounds_once {
-  static constexpr const char* name = "qr";
-
-  template <class X>
-  static constexpr auto trace(const X& a) {
-    constexpr bool is_matrix = X::shape_type::rank >= 2;
-    static_assert(is_matrix || Result > 0, "tenure: qr: the operand has less than two axes");
-    constexpr bool floats = is_floating(dtype_v<typename X::element_type>);
-    static_assert(floats || Result > 0, "tenure: qr: integers and bool have no roots; convert first");
-    if constexpr (is_matrix && floats) {
-      using shape = shape_from<sample_shape<nodes::qr, Result, typename X::shape_type>>;
-      return traced<typename X::element_type, shape>{a.graph, nodes::qr::of<Result>({}, value(a)).id};
-    } else {
-      return a;
-    }
-  }
-};
-
 }  // namespace tenure::ops
 
 namespace TENURE_NAMESPACE {
@@ -235,6 +221,6 @@ namespace TENURE_NAMESPACE {
 /// n < m. Where the first k columns of a matrix are linearly dependent, the factors are not unique and their derivatives are inf or NaN. a has a floating
 /// element type. A compiled function computes both factors at once. Outside of one, q and r are two expressions, and each computes the factors.
 /// Source: Householder's reflections; Golub and Van Loan, Matrix Computations, 5.2. Cost: about 4 k^2 max(n, m) operations a matrix.
-template <operand A> constexpr auto qr(const A& a) { return std::tuple{apply<ops::qr<0>>(a), apply<ops::qr<1>>(a)}; }
+template <operand A> constexpr auto qr(const A& a) { return std::tuple{apply<ops::of_matrix<ops::nodes::qr, 0>>(a), apply<ops::of_matrix<ops::nodes::qr, 1>>(a)}; }
 
 }  // namespace tenure

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <tenure/ops/opaque/of_matrix.hpp>
 #include <tenure/ops/opaque/operation.hpp>
 #include <tenure/ops/opaque/spectrum.hpp>
 
@@ -155,6 +156,11 @@ namespace nodes {
 struct svd : sample_operation<svd, 1, 3> {
   static constexpr const char* name = "svd";
   static constexpr signature takes = "(n,m)->(n,k),(k),(k,m) k=min(n,m)";
+  template <bool IsMatrix, bool Floats>
+  static constexpr void accepts() {
+    static_assert(IsMatrix, "tenure: svd: the operand has less than two axes");
+    static_assert(Floats, "tenure: svd: integers and bool have no roots; convert first");
+  }
   static constexpr bool overwrites(int, const sample_sizes&) { return true; }
 
   template <class V>
@@ -232,6 +238,11 @@ struct svd : sample_operation<svd, 1, 3> {
 struct pinv : sample_operation<pinv, 1> {
   static constexpr const char* name = "pinv";
   static constexpr signature takes = "(n,m)->(m,n)";
+  template <bool IsMatrix, bool Floats>
+  static constexpr void accepts() {
+    static_assert(IsMatrix, "tenure: pinv: the operand has less than two axes");
+    static_assert(Floats, "tenure: pinv: integers and bool have no quotients; convert first");
+  }
   static constexpr bool overwrites(int, const sample_sizes&) { return true; }
   static constexpr std::int64_t scratch(const sample_sizes& sizes) {
     const std::int64_t k = sizes[0] < sizes[1] ? sizes[0] : sizes[1];
@@ -290,29 +301,6 @@ struct pinv : sample_operation<pinv, 1> {
 };
 }  // namespace nodes
 
-/// Result number Result of svd, or pinv. Result 0 says what does not fit, so that it is said once.
-template <class Record, int Result, int Says = 0>
-struct of_singular_values : rounds_once {
-  static constexpr const char* name = Record::name;
-
-  template <class X>
-  static constexpr auto trace(const X& a) {
-    constexpr bool is_matrix = X::shape_type::rank >= 2;
-    constexpr bool floats = is_floating(dtype_v<typename X::element_type>);
-    constexpr bool is_pinv = std::is_same_v<Record, nodes::pinv>;
-    static_assert(is_matrix || Result != Says || is_pinv, "tenure: svd: the operand has less than two axes");
-    static_assert(is_matrix || Result != Says || !is_pinv, "tenure: pinv: the operand has less than two axes");
-    static_assert(floats || Result != Says || is_pinv, "tenure: svd: integers and bool have no roots; convert first");
-    static_assert(floats || Result != Says || !is_pinv, "tenure: pinv: integers and bool have no quotients; convert first");
-    if constexpr (is_matrix && floats) {
-      using shape = shape_from<sample_shape<Record, Result, typename X::shape_type>>;
-      return traced<typename X::element_type, shape>{a.graph, Record::template of<Result>({}, value(a)).id};
-    } else {
-      return a;
-    }
-  }
-};
-
 }  // namespace tenure::ops
 
 namespace TENURE_NAMESPACE {
@@ -326,14 +314,14 @@ namespace TENURE_NAMESPACE {
 /// TENURE_EIGEN_DECOMPOSITIONS large matrices are computed by Eigen (chapter 12).
 template <operand A> constexpr auto svd(const A& a) {
   using record = ops::nodes::svd;
-  return std::tuple{apply<ops::of_singular_values<record, 0>>(a), apply<ops::of_singular_values<record, 1>>(a), apply<ops::of_singular_values<record, 2>>(a)};
+  return std::tuple{apply<ops::of_matrix<record, 0>>(a), apply<ops::of_matrix<record, 1>>(a), apply<ops::of_matrix<record, 2>>(a)};
 }
 
 /// The singular values of matrices, (..., min(n, m)), descending: s of svd. Their largest is the norm of the matrix, their sum its nuclear norm.
-template <operand A> constexpr auto svdvals(const A& a) { return apply<ops::of_singular_values<ops::nodes::svd, 1, 1>>(a); }
+template <operand A> constexpr auto svdvals(const A& a) { return apply<ops::of_matrix<ops::nodes::svd, 1, 1>>(a); }
 
 /// The pseudoinverse of Moore and Penrose of matrices (..., n, m): (..., m, n). Singular values below epsilon max(n, m) s_0 count as 0, as in PyTorch. It has
 /// derivatives of any order where the rank does not change, also for matrices without full rank. a has a floating element type.
-template <operand A> constexpr auto pinv(const A& a) { return apply<ops::of_singular_values<ops::nodes::pinv, 0>>(a); }
+template <operand A> constexpr auto pinv(const A& a) { return apply<ops::of_matrix<ops::nodes::pinv>>(a); }
 
 }  // namespace tenure
