@@ -716,9 +716,23 @@ class generator {
     const int axis = dice_.below(s.rank);
     const std::int64_t n = actual_of(s[axis]);
     if (n == 0) return add({ops::sliced(e.x, axis, 0, 0, 1), e.bound});
+    if (s.rank < tenure::max_rank && dice_.chance(0.3)) return windows(e, axis, n);
     const std::int64_t step = dice_.chance(0.7) ? 1 : dice_.chance(0.5) ? 2 : -1 - dice_.below(2), start = dice_.below(n);
     const std::int64_t most = step > 0 ? (n - start + step - 1) / step : start / -step + 1;
     add({ops::sliced(e.x, axis, start, dice_.chance(0.1) ? 0 : dice_.below(most) + 1, step), e.bound});
+  }
+
+  /// Windows that overlap, touch or leave gaps; sometimes each is computed further, and all are added at their places again.
+  void windows(const entry& e, int axis, std::int64_t n) {
+    const std::int64_t size = 1 + dice_.below(n), step = 1 + dice_.below(dice_.chance(0.5) ? 2 : static_cast<int>(size) + 2);
+    extents to = e.x.shape();
+    to[axis] = (n - size) / step + 1;
+    to.push_back(size);
+    if (elements(to) > max_elements) return;
+    const value x = ops::windowed(e.x, axis, size, step);
+    if (x.type() == dtype::boolean || dice_.chance(0.6)) return add({x, e.bound});
+    const std::int64_t extent = e.x.shape()[axis];
+    add({ops::overlap_added(dice_.chance(0.7) ? -x : x, axis, extent, step), static_cast<double>(size) * bound_of(e)});
   }
 
   void pad() {

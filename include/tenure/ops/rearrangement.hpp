@@ -194,8 +194,18 @@ struct repeat {
   }
 };
 
+template <class S, int A, std::int64_t Size, std::int64_t Step>
+struct windowed_shape {
+  static constexpr extents value = [] {
+    extents s = S::value;
+    if (is_static(s[A])) s[A] = (s[A] - Size) / Step + 1;
+    s.push_back(Size);
+    return s;
+  }();
+};
+
 /// All windows of Size elements along an axis. Their starts are Step elements apart. The axis counts the windows, and a new last axis
-/// holds their elements (PyTorch's unfold).
+/// holds their elements (PyTorch's unfold). A view: nothing is copied.
 template <int A, std::int64_t Size, std::int64_t Step>
 struct windows {
   template <int Axis, int Rank>
@@ -205,14 +215,11 @@ struct windows {
     using S = typename X::shape_type;
     constexpr int at = axis_position<windows, S::rank, A>::value;
     constexpr std::int64_t extent = S::value[at];
-    constexpr bool is_known = is_static(extent), fits = !is_known || (Size >= 1 && Size <= extent && Step >= 1);
-    static_assert(is_known, "tenure: windows: the axis needs a static extent");
+    constexpr bool fits = Size >= 1 && Step >= 1 && (!is_static(extent) || Size <= extent);
     static_assert(fits, "tenure: windows: does not fit its axis");
-    if constexpr (is_known && fits) {
-      constexpr std::int64_t number = (extent - Size) / Step + 1;
-      return [&]<std::int64_t... I>(std::integer_sequence<std::int64_t, I...>) {
-        return stack<-1>::trace(slice<at, I, number, Step>::trace(x)...);
-      }(std::make_integer_sequence<std::int64_t, Size>{});
+    if constexpr (fits) {
+      x.graph->require_at_least(value(x).shape()[at], Size, "windows");
+      return traced<typename X::element_type, shape_from<windowed_shape<S, at, Size, Step>>>{x.graph, windowed(x, at, Size, Step).id};
     } else {
       return x;
     }

@@ -8,6 +8,7 @@
 
 #include <tenure/passes/rules/arithmetic.hpp>
 #include <tenure/passes/rules/movement.hpp>
+#include <tenure/passes/rules/overlaps.hpp>
 #include <tenure/passes/rules/reductions.hpp>
 
 namespace TENURE_NAMESPACE::passes {
@@ -37,6 +38,7 @@ constexpr node_id simplest(ir::builder& g, const ir::node& n) {
       const ir::control_flow& c = g.control_flow_at(n.in[0]);
       return c.is_custom_derivative() ? ir::operand_at(g, g[n.in[0]].in[0], c.operand_of_result(static_cast<int>(n.attr))) : g.append(n);
     }
+    case opcode::overlap_add: return overlap_added(g, n);
     default: return movement(g, n);
   }
 }
