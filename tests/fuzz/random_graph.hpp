@@ -932,6 +932,9 @@ class generator {
     if (first > 0) x = ops::permuted(x, axes);
     if (dice_.chance(0.3)) return convolve_by_channels(x);
     ops::convolution_options o;
+    if (dice_.chance(0.3))
+      for (int a = 0; a < 2; ++a)
+        if (const std::int64_t n = x.shape()[1 + a], before = dice_.below(3); tenure::is_static(n)) x = ops::padded(x, 1 + a, before, before + n + dice_.below(3), 1);
     extents taps = x.shape();
     for (int a = 0; a < 2; ++a) {
       if (!tenure::is_static(x.shape()[1 + a])) return;
@@ -945,7 +948,14 @@ class generator {
     if (elements(to) > max_elements || elements(taps) > max_elements) return;
     value w = input_like(e.x.type(), taps);
     if (dice_.chance(0.3)) w = ops::sliced(w, 0, taps[0] - 1, taps[0], -1);
-    add({ops::convolved(x, w, o), 0});
+    value y = ops::convolved(x, w, o);
+    if (dice_.chance(0.4))
+      for (int axis = 1; axis < 3; ++axis)
+        if (const int n = static_cast<int>(to[axis]); n > 0) {
+          const int start = dice_.below(n);
+          y = ops::sliced(y, axis, start, 1 + dice_.below(n - start), 1);
+        }
+    add({y, 0});
   }
 
   void convolve_by_channels(const value& x) {

@@ -54,14 +54,13 @@ constexpr node_id overlap_added(ir::builder& g, const ir::node& n) {
   const int along = last - 1;
   x = sums_of_blocks(ops::moved_axis(x, axis, along), blocks, step);
   // The sums may end before the axis does, and behind it. Of run-time extents one block more always ends behind it.
-  const std::int64_t have = x.shape()[along];
-  const bool is_known = is_static(have) && is_static(to[axis]);
-  const std::int64_t needed = is_known ? (to[axis] + step - 1) / step : g.derived(kind::sum, have, 1);
-  if (!is_known || needed > have) x = ops::padded(x, along, 0, needed, 1);
+  const bool is_known = is_static(x.shape()[along]) && is_static(to[axis]);
+  if (!is_known) x = ops::padded(x, along, 0, g.derived(kind::sum, x.shape()[along], 1), 1);
   extents rows = ops::without_axes(x.shape(), std::int64_t{1} << last);
   rows[along] = g.derived(kind::product, x.shape()[along], step);
   x = ops::reshape_to(x, rows);
-  if (rows[along] != to[axis]) x = ops::sliced(x, along, 0, to[axis], 1);
+  if (is_known && rows[along] < to[axis]) x = ops::padded(x, along, 0, to[axis], 1);
+  else if (rows[along] != to[axis]) x = ops::sliced(x, along, 0, to[axis], 1);
   return ops::moved_axis(x, along, axis).id;
 }
 
