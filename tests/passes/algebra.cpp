@@ -634,15 +634,15 @@ TEST_CASE("rows and columns of a convolution are those of the elements that they
 %1 = input 1 : float32[3,3,2,4]
 %2 = pad %0 axis=1 start=2 step=1 : float32[1,10,7,2]
 %3 = pad %2 axis=2 start=2 step=1 : float32[1,10,11,2]
-%4 = pad %0 axis=1 start=1 step=1 : float32[1,8,7,2]
-%5 = slice %4 axis=2 start=1 step=1 : float32[1,8,4,2]
-%6 = convolution %5, %1 : float32[1,6,2,4]
-%7 = slice %0 axis=1 start=2 step=1 : float32[1,3,7,2]
-%8 = pad %7 axis=2 start=2 step=1 : float32[1,3,11,2]
-%9 = convolution %8, %1 : float32[1,1,7,4]
-%10 = convolution %3, %1 : float32[1,6,9,4]
-%11 = slice %10 axis=1 start=1 step=1 : float32[1,2,9,4]
-return %6, %9, %11, %10
+%4 = convolution %3, %1 : float32[1,6,9,4]
+%5 = pad %0 axis=1 start=1 step=1 : float32[1,8,7,2]
+%6 = slice %5 axis=2 start=1 step=1 : float32[1,8,4,2]
+%7 = convolution %6, %1 : float32[1,6,2,4]
+%8 = slice %0 axis=1 start=2 step=1 : float32[1,3,7,2]
+%9 = pad %8 axis=2 start=2 step=1 : float32[1,3,11,2]
+%10 = convolution %9, %1 : float32[1,1,7,4]
+%11 = slice %4 axis=1 start=1 step=1 : float32[1,2,9,4]
+return %7, %10, %11, %4
 )");
 }
 TEST_CASE("few windows that overlap are added as slices between zeros, and many along an axis of a view") {
