@@ -647,9 +647,9 @@ return %7, %10, %11, %4
 }
 TEST_CASE("few windows that overlap are added as slices between zeros, and many along an axis of a view") {
   ir::builder g;
-  const value x{g, g.input(dtype::float32, {2, {5, 6}})}, many{g, g.input(dtype::float32, {2, {7, 9}})};
-  CHECK(simple(g, {ops::overlap_added(x, 0, 15, 2), ops::overlap_added(many, 0, 15, 1), ops::overlap_added(x, 0, 40, 8)}) == R"(%0 = input 0 : float32[5,6]
-%1 = input 1 : float32[7,9]
+  const value x{g, g.input(dtype::float32, {2, {5, 6}})}, many{g, g.input(dtype::float32, {2, {7, 17}})};
+  CHECK(simple(g, {ops::overlap_added(x, 0, 15, 2), ops::overlap_added(many, 0, 23, 1), ops::overlap_added(x, 0, 40, 8)}) == R"(%0 = input 0 : float32[5,6]
+%1 = input 1 : float32[7,17]
 %2 = pad %0 axis=0 start=2 step=1 : float32[9,6]
 %3 = slice %2 axis=1 start=0 step=1 : float32[9,2]
 %4 = slice %3 axis=0 start=2 step=1 : float32[7,2]
@@ -661,13 +661,13 @@ TEST_CASE("few windows that overlap are added as slices between zeros, and many 
 %10 = add %7, %9 : float32[7,2]
 %11 = reshape %10 : float32[14]
 %12 = pad %11 axis=0 start=0 step=1 : float32[15]
-%13 = pad %1 axis=0 start=8 step=1 : float32[23,9]
-%14 = reshape %13 : float32[207,1]
-%15 = slice %14 axis=0 start=8 step=1 : float32[199,1]
-%16 = windows %15 axis=0 step=9 : float32[15,1,65]
-%17 = slice %16 axis=2 start=0 step=8 : float32[15,1,9]
-%18 = sum %17 axes=(2) : float32[15,1]
-%19 = reshape %18 : float32[15]
+%13 = pad %1 axis=0 start=16 step=1 : float32[39,17]
+%14 = reshape %13 : float32[663,1]
+%15 = slice %14 axis=0 start=16 step=1 : float32[647,1]
+%16 = windows %15 axis=0 step=17 : float32[23,1,257]
+%17 = slice %16 axis=2 start=0 step=16 : float32[23,1,17]
+%18 = sum %17 axes=(2) : float32[23,1]
+%19 = reshape %18 : float32[23]
 %20 = pad %0 axis=1 start=0 step=1 : float32[5,8]
 %21 = reshape %20 : float32[40]
 return %12, %19, %21

@@ -129,9 +129,9 @@ void save(const std::string& path, const X&... x) {
   constexpr bool are_last = options == 0 || (options == 1 && std::is_same_v<std::tuple_element_t<(count > 0 ? count - 1 : 0), std::tuple<X..., int>>, save_options>);
   static_assert(are_last, "tenure: save: the options come last: save(path, model, save_options{...})");
   if constexpr (are_last && options == 1) {
-    const auto all = std::tie(x...);
+    const auto every = std::tie(x...);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      detail::save_arrays(path, std::get<count - 1>(all).rename, std::get<I>(all)...);
+      detail::save_arrays(path, std::get<count - 1>(every).rename, std::get<I>(every)...);
     }(std::make_index_sequence<count - 1>{});
   } else if constexpr (are_last) {
     detail::save_arrays(path, renaming(), x...);

@@ -347,7 +347,7 @@ struct block_matrix {
 namespace TENURE_NAMESPACE {
 
 /// Movements of elements. None changes a value or the element type, and gradients move back the same way. unsqueeze adds an axis of extent
-/// 1 before axis A (-1: after the last); squeeze drops axis A of static extent 1. All others need static extents along the axis.
+/// 1 before axis A (-1: after the last); squeeze drops axis A of static extent 1. All others but windows need static extents along the axis.
 template <int A, operand_or_scalar X> constexpr auto unsqueeze(const X& x) { return apply<ops::unsqueeze<A>>(x); }
 template <int A, operand_or_scalar X> constexpr auto squeeze(const X& x) { return apply<ops::squeeze<A>>(x); }
 /// pad adds `Before` zeros, or copies of a value, in front of axis A and `After` behind it. The value is a number or a scalar, which takes the
@@ -365,7 +365,9 @@ template <class... X> requires some_operand<X...> constexpr auto hstack(const X&
 template <class... X> requires some_operand<X...> constexpr auto vstack(const X&... x) { return apply<ops::vstack>(x...); }
 /// block<R, C>(x...) is one matrix of R * C matrices, row by row: block<2, 2>(a, b, c, d). Axes before the last two are batches, and all have equal ones.
 template <int Rows, int Columns, class... X> requires some_operand<X...> constexpr auto block(const X&... x) { return apply<ops::block_matrix<Rows, Columns>>(x...); }
-/// repeat<Times...> copies x Times[i] times along axis i (NumPy's tile); x has at most 4 axes. windows: see PyTorch's unfold.
+/// repeat<Times...> copies x Times[i] times along axis i (NumPy's tile); x has at most 4 axes. windows<A, Size, Step> (PyTorch's unfold) is a
+/// view of Size elements from each Step-th of axis A on, along a new last axis. Error: shape_error if a run-time axis is shorter than a window. Its gradient is the sum of
+/// the windows at their places, one pass over them.
 template <std::int64_t... Times, operand_or_scalar X> constexpr auto repeat(const X& x) { return apply<ops::repeat<Times...>>(x); }
 template <int A, std::int64_t Size, std::int64_t Step = 1, operand_or_scalar X> constexpr auto windows(const X& x) { return apply<ops::windows<A, Size, Step>>(x); }
 /// diagonal<K> takes the vectors x[..., i, i + K] from matrices of static extents, or of square ones of run-time extents if K is 0. diag<K> puts a vector on the diagonal K of a square matrix of zeros.
