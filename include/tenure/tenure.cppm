@@ -467,6 +467,7 @@ using tenure::rows;
 using tenure::save;
 using tenure::load;
 using tenure::load_options;
+using tenure::save_options;
 using tenure::renaming;
 using tenure::map_model;
 using tenure::mapped_file;

@@ -60,7 +60,7 @@ inline std::string exact_difference(const results& wanted, const results& got) {
 inline bool rounds(const ir::node& n) {
   if (!tenure::is_floating(n.type)) return false;
   if (n.op == ir::opcode::reduce) return n.start == static_cast<std::int64_t>(ir::reduction::sum);
-  if (!ops::is_pointwise(n.op)) return n.op == ir::opcode::matmul || n.op == ir::opcode::scatter || n.op == ir::opcode::index_add || n.op == ir::opcode::cast || ops::is_opaque(n.op) || n.op == ir::opcode::result;
+  if (!ops::is_pointwise(n.op)) return n.op == ir::opcode::matmul || n.op == ir::opcode::scatter || n.op == ir::opcode::overlap_add || n.op == ir::opcode::index_add || n.op == ir::opcode::cast || ops::is_opaque(n.op) || n.op == ir::opcode::result;
   const int op = static_cast<int>(n.op);
   for (const int exact : {code<ops::neg>, code<ops::sign>, code<ops::abs>, code<ops::maximum>, code<ops::minimum>, code<ops::floor>,
                           code<ops::round>, code<ops::where>, code<ops::relu>, code<ops::ceil>, code<ops::trunc>, code<ops::fmod>, code<ops::fmax>, code<ops::fmin>, code<ops::random_word>, code<ops::random_bits>, code<ops::random_unit>})

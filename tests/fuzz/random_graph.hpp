@@ -716,9 +716,23 @@ class generator {
     const int axis = dice_.below(s.rank);
     const std::int64_t n = actual_of(s[axis]);
     if (n == 0) return add({ops::sliced(e.x, axis, 0, 0, 1), e.bound});
+    if (s.rank < tenure::max_rank && dice_.chance(0.3)) return windows(e, axis, n);
     const std::int64_t step = dice_.chance(0.7) ? 1 : dice_.chance(0.5) ? 2 : -1 - dice_.below(2), start = dice_.below(n);
     const std::int64_t most = step > 0 ? (n - start + step - 1) / step : start / -step + 1;
     add({ops::sliced(e.x, axis, start, dice_.chance(0.1) ? 0 : dice_.below(most) + 1, step), e.bound});
+  }
+
+  /// Windows that overlap, touch or leave gaps; sometimes each is computed further, and all are added at their places again.
+  void windows(const entry& e, int axis, std::int64_t n) {
+    const std::int64_t size = 1 + dice_.below(n), step = 1 + dice_.below(dice_.chance(0.5) ? 2 : static_cast<int>(size) + 2);
+    extents to = e.x.shape();
+    to[axis] = (n - size) / step + 1;
+    to.push_back(size);
+    if (elements(to) > max_elements) return;
+    const value x = ops::windowed(e.x, axis, size, step);
+    if (x.type() == dtype::boolean || dice_.chance(0.6)) return add({x, e.bound});
+    const std::int64_t extent = e.x.shape()[axis];
+    add({ops::overlap_added(dice_.chance(0.7) ? -x : x, axis, extent, step), static_cast<double>(size) * bound_of(e)});
   }
 
   void pad() {
@@ -918,6 +932,9 @@ class generator {
     if (first > 0) x = ops::permuted(x, axes);
     if (dice_.chance(0.3)) return convolve_by_channels(x);
     ops::convolution_options o;
+    if (dice_.chance(0.3))
+      for (int a = 0; a < 2; ++a)
+        if (const std::int64_t n = x.shape()[1 + a], before = dice_.below(3); tenure::is_static(n)) x = ops::padded(x, 1 + a, before, before + n + dice_.below(3), 1);
     extents taps = x.shape();
     for (int a = 0; a < 2; ++a) {
       if (!tenure::is_static(x.shape()[1 + a])) return;
@@ -931,7 +948,14 @@ class generator {
     if (elements(to) > max_elements || elements(taps) > max_elements) return;
     value w = input_like(e.x.type(), taps);
     if (dice_.chance(0.3)) w = ops::sliced(w, 0, taps[0] - 1, taps[0], -1);
-    add({ops::convolved(x, w, o), 0});
+    value y = ops::convolved(x, w, o);
+    if (dice_.chance(0.4))
+      for (int axis = 1; axis < 3; ++axis)
+        if (const int n = static_cast<int>(to[axis]); n > 0) {
+          const int start = dice_.below(n);
+          y = ops::sliced(y, axis, start, 1 + dice_.below(n - start), 1);
+        }
+    add({y, 0});
   }
 
   void convolve_by_channels(const value& x) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""Writes data_parts.hpp, data_reduced_loss.hpp, data_order.hpp, data_images.hpp, data_channels.hpp and data_attention_rows.hpp, items that are not in the golden file, with the numbers of PyTorch: python3 torch_items.py.
+"""Writes data_parts.hpp, data_reduced_loss.hpp, data_order.hpp, data_images.hpp, data_channels.hpp, data_attention_rows.hpp and data_windows.hpp, items that are not in the golden file, with the numbers of PyTorch: python3 torch_items.py.
 
 An item is an id, the expression in PyTorch, the shapes of its arguments x, y, ..., and constants. Values, gradients and Hessian-vector
 products are computed in float64, all from one seed.
@@ -105,6 +105,15 @@ ATTENTION_ROWS = [
     ("t_attention_bias", "F.scaled_dot_product_attention(x, y, z, attn_mask=w)", [(2, 3, 4), (2, 7, 4), (2, 7, 5), (3, 7)]),
 ]
 
+WINDOWS = [
+    ("t_unfold_overlap", "torch.sin(x.unfold(1, 4, 2)) * y", [(2, 9, 3), (2, 3, 3, 4)]),
+    ("t_unfold_parts", "torch.sin(x.unfold(0, 5, 2)) * torch.exp(x.unfold(0, 5, 2))", [(12,)]),
+    ("t_unfold_gaps", "torch.exp(x.unfold(0, 2, 3))", [(9, 2)]),
+    ("t_unfold_many", "torch.sin(torch.sin(x).unfold(0, 10, 1) @ y)", [(24,), (10, 2)]),
+    ("t_unfold_few", "torch.sin(x.unfold(0, 19, 2)) * y", [(22,), (2, 19)]),
+    ("t_unfold_images", "torch.sin(x.unfold(2, 3, 2).unfold(3, 2, 1))", [(1, 2, 7, 5)]),
+]
+
 
 def data(x):
     return {"shape": list(x.shape), "data": x.detach().flatten().tolist(), **({"dtype": "int64"} if x.dtype == torch.int64 else {})}
@@ -124,6 +133,6 @@ def item(name, py, shapes, constants={}):
             "cotangent": data(cotangent), "grads": by_name(gradients), "hvp": {"v": by_name(v), "hv": by_name(products)}}
 
 
-for group, items in {"parts": PARTS, "reduced_loss": LOSSES, "order": ORDER, "images": IMAGES, "channels": CHANNELS, "attention_rows": ATTENTION_ROWS}.items():
+for group, items in {"parts": PARTS, "reduced_loss": LOSSES, "order": ORDER, "images": IMAGES, "channels": CHANNELS, "attention_rows": ATTENTION_ROWS, "windows": WINDOWS}.items():
     text = header(group, [item(*i) for i in items])
     (HERE / f"data_{group}.hpp").write_text(text.replace("generate.py: golden values of PyTorch", f"torch_items.py: values of PyTorch {torch.__version__.split('+')[0]}"))

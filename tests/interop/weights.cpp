@@ -236,6 +236,61 @@ TEST_CASE("slices are all there, of one shape") {
                     "tenure: load: slices.safetensors: array '1.w': has shape 3x2, the model has 2x3: load_options{.transposed = {...}} names parameters whose axes are exchanged");
 }
 
+TEST_CASE("a file that stacks the layers is loaded and mapped as an array of layers, also converted") {
+  using layers = std::array<layer<tn::values>, 2>;
+  layers model{layer<tn::values>{tn::zeros<float>(tn::shape<2, 3>{}), tn::zeros<float>(tn::shape<2>{})}, layer<tn::values>{tn::zeros<float>(tn::shape<2, 3>{}), tn::zeros<float>(tn::shape<2>{})}};
+  const auto stacked = [](std::int64_t count) {
+    std::vector<float> w(static_cast<std::size_t>(6 * count));
+    for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i);
+    return file().add("w", "<f4", {count, 2, 3}, w).add("b", "<f2", {2, 2}, std::vector<std::uint16_t>{0x3c00, 0xc000, 0x4000, 0x3800});
+  };
+  for (const char* const path : {"stacked.safetensors", "stacked.npz"}) {
+    CHECK_THROWS_WITH(tn::load(stacked(2).write(path), model), "tenure: load: " + std::string(path) + ": array '0.b': has element type float16, the model has float32: load() with load_options{.convert = true} converts it");
+    model[1].w.fill_(-1);
+    tn::load(path, model, load_options{.convert = true});
+    CHECK(model[0].w(1, 2) == 5);
+    CHECK(model[1].w(0, 0) == 6);
+    CHECK(model[1].w(1, 2) == 11);
+    CHECK(model[0].b(1) == -2);
+    CHECK(model[1].b(1) == 0.5f);
+    // A slice that nothing takes is an array that nothing takes; a layer that the file lacks is missing.
+    CHECK_THROWS_WITH(tn::load(stacked(3).write(path), model, load_options{.convert = true, .strict = true}),
+                      "tenure: load: " + std::string(path) + ": the model has no parameter for 'w' of the file: load_options{.strict = false} loads the others, .ignore = {...} names arrays to leave out");
+    CHECK_THROWS_WITH(tn::load(stacked(1).write(path), model, load_options{.convert = true}), "tenure: load: " + std::string(path) + ": array '1.w': the file has no such array; it has 'w', 'b'");
+  }
+  // The number may stand in the middle of a name, and the slices are read where they are.
+  file all;
+  all.add("first.w", {2, 3}, 0).add("first.b", {2}, 0).add("layers.w", {3, 2, 3}, 0).add("layers.b", {3, 2}, 0).add("last.w", {2, 2, 3}, 100).add("last.b", {2, 2}, 200);
+  const auto mapped = tn::map_model<net>(all.write("stacked.safetensors"));
+  CHECK(mapped.last[1].w(1, 2) == 111);
+  CHECK(mapped.last[0].b(1) == 201);
+  CHECK(mapped.layers.w(2, 1, 2) == 17);
+}
+
+TEST_CASE("law: save with other names and load with those of the file give the same model") {
+  tn::engine random(7);
+  const auto model = tn::init<net>(random);
+  const tn::renaming pytorch{{"first", "fc"}, {"last", "head"}, {"w", "weight"}, {"b", "bias"}}, back{{"fc", "first"}, {"head", "last"}, {"weight", "w"}, {"bias", "b"}};
+  for (const char* const path : {"renamed.safetensors", "renamed.npz"}) {
+    tn::save(path, model, tn::save_options{.rename = pytorch});
+    const st::detail::arrays_of_file saved(path);
+    std::string names;
+    for (const st::array_view& a : saved.views()) names += std::string(a.name) + ' ';
+    for (const char* const name : {"fc.weight ", "fc.bias ", "layers.weight ", "layers.bias ", "head.0.weight ", "head.1.bias "}) CHECK_THAT(names, Catch::Matchers::Contains(name));
+    auto other = tn::init<net>(random);
+    tn::load(path, other, load_options{.rename = back});
+    tn::for_each_named_leaf(model, [&](const std::string& name, const auto& leaf) {
+      tn::for_each_named_leaf(other, [&](const std::string& of_other, const auto& loaded) {
+        if constexpr (std::is_same_v<decltype(leaf), decltype(loaded)>)
+          if (name == of_other) CHECK(std::memcmp(leaf.data(), loaded.data(), static_cast<std::size_t>(leaf.size()) * sizeof(float)) == 0);
+      });
+    });
+    // Names that become one are refused, and the file stays as it was.
+    CHECK_THROWS_AS(tn::save(path, model, tn::save_options{.rename = {{"w", "b"}}}), tn::io_error);
+    tn::load(path, other, load_options{.rename = back});
+  }
+}
+
 // Law: every refusal comes before an element is written.
 TEST_CASE("law: load writes nothing if it refuses a later parameter") {
   vector x{1, 2};

@@ -625,3 +625,51 @@ TEST_CASE("rows that follow each other in an array are joined without a concat")
 return %8, %9, %10, %11
 )");
 }
+TEST_CASE("rows and columns of a convolution are those of the elements that they read, between fewer zeros; where all are read too, they stay") {
+  ir::builder g;
+  const value x{g, g.input(dtype::float32, {4, {1, 6, 7, 2}})}, w{g, g.input(dtype::float32, {4, {3, 3, 2, 4}})};
+  const value wide = ops::padded(ops::padded(x, 1, 2, 10, 1), 2, 2, 11, 1), in_steps = ops::convolved(wide, w, {{2, 1}, {1, 2}}), all = ops::convolved(wide, w, {{1, 1}, {2, 1}});
+  CHECK(simple(g, {ops::sliced(ops::sliced(ops::convolved(wide, w, {}), 1, 1, 6, 1), 2, 3, 2, 1), ops::sliced(in_steps, 1, 2, 1, 1), ops::sliced(all, 1, 1, 2, 1), all}) ==
+        R"(%0 = input 0 : float32[1,6,7,2]
+%1 = input 1 : float32[3,3,2,4]
+%2 = pad %0 axis=1 start=2 step=1 : float32[1,10,7,2]
+%3 = pad %2 axis=2 start=2 step=1 : float32[1,10,11,2]
+%4 = convolution %3, %1 : float32[1,6,9,4]
+%5 = pad %0 axis=1 start=1 step=1 : float32[1,8,7,2]
+%6 = slice %5 axis=2 start=1 step=1 : float32[1,8,4,2]
+%7 = convolution %6, %1 : float32[1,6,2,4]
+%8 = slice %0 axis=1 start=2 step=1 : float32[1,3,7,2]
+%9 = pad %8 axis=2 start=2 step=1 : float32[1,3,11,2]
+%10 = convolution %9, %1 : float32[1,1,7,4]
+%11 = slice %4 axis=1 start=1 step=1 : float32[1,2,9,4]
+return %7, %10, %11, %4
+)");
+}
+TEST_CASE("few windows that overlap are added as slices between zeros, and many along an axis of a view") {
+  ir::builder g;
+  const value x{g, g.input(dtype::float32, {2, {5, 6}})}, many{g, g.input(dtype::float32, {2, {7, 17}})};
+  CHECK(simple(g, {ops::overlap_added(x, 0, 15, 2), ops::overlap_added(many, 0, 23, 1), ops::overlap_added(x, 0, 40, 8)}) == R"(%0 = input 0 : float32[5,6]
+%1 = input 1 : float32[7,17]
+%2 = pad %0 axis=0 start=2 step=1 : float32[9,6]
+%3 = slice %2 axis=1 start=0 step=1 : float32[9,2]
+%4 = slice %3 axis=0 start=2 step=1 : float32[7,2]
+%5 = slice %2 axis=1 start=2 step=1 : float32[9,2]
+%6 = slice %5 axis=0 start=1 step=1 : float32[7,2]
+%7 = add %4, %6 : float32[7,2]
+%8 = slice %2 axis=1 start=4 step=1 : float32[9,2]
+%9 = slice %8 axis=0 start=0 step=1 : float32[7,2]
+%10 = add %7, %9 : float32[7,2]
+%11 = reshape %10 : float32[14]
+%12 = pad %11 axis=0 start=0 step=1 : float32[15]
+%13 = pad %1 axis=0 start=16 step=1 : float32[39,17]
+%14 = reshape %13 : float32[663,1]
+%15 = slice %14 axis=0 start=16 step=1 : float32[647,1]
+%16 = windows %15 axis=0 step=17 : float32[23,1,257]
+%17 = slice %16 axis=2 start=0 step=16 : float32[23,1,17]
+%18 = sum %17 axes=(2) : float32[23,1]
+%19 = reshape %18 : float32[23]
+%20 = pad %0 axis=1 start=0 step=1 : float32[5,8]
+%21 = reshape %20 : float32[40]
+return %12, %19, %21
+)");
+}

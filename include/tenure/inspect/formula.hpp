@@ -46,6 +46,7 @@ class formulas {
         passes::print_shape(w, g_, g_.shape_of(id));
         return w.text();
       case ir::opcode::slice: return range(id) + " of axis " + std::to_string(n.attr);
+      case ir::opcode::windows: return "windows of axis " + std::to_string(n.attr);
       default: return "";
     }
   }
@@ -72,6 +73,7 @@ class formulas {
         if (transposes(id)) return "transpose(" + operand(n.in[0], depth) + ')';
         return "permute(" + operand(n.in[0], depth) + ')';
       case ir::opcode::slice: return operand(n.in[0], depth, true) + range(id);
+      case ir::opcode::windows: return "windows(" + operand(n.in[0], depth) + ')';
       case ir::opcode::broadcast:
       case ir::opcode::reshape:
       case ir::opcode::stop_gradient:

@@ -39,7 +39,7 @@ inline bool has_words(std::string_view name, const std::vector<std::string>& any
 
 }  // namespace detail
 
-/// From a name in a file to the name in the model: pairs, {{"model.layers.", "layers."}, {"self_attn.q_proj.weight", "wq"}}, or a function of a std::string.
+/// From a name in a file to the name in the model, and from the model's to the file's when it is saved: pairs, {{"model.layers.", "layers."}, {"self_attn.q_proj.weight", "wq"}}, or a function of a std::string.
 /// Pairs are applied one after the other, each wherever its first words stand in the name between dots. Dots that are left at the ends, or two in a row,
 /// go.
 class renaming {
@@ -92,6 +92,12 @@ struct load_options {
   /// Refuses a file with arrays that the model does not have. By default this holds for .safetensors and not for .npz, which may have the state of an
   /// optimizer besides.
   std::optional<bool> strict = std::nullopt;
+};
+
+/// The last argument of save(): save("model.safetensors", model, save_options{.rename = {{"q", "self_attn.q_proj.weight"}}}).
+struct save_options {
+  /// From the names in the model to those in the file.
+  renaming rename = {};
 };
 
 }  // namespace tenure

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -82,6 +85,8 @@ class matcher {
         if (slice == by_name_.end()) fail_missing(where_.entry);
         take<T>(slice->second, of_slice, found);
       }
+    } else if (const array_view* const slice = slice_of_stack(name); slice != nullptr) {
+      take<T>(*slice, shape, found);
     } else {
       fail_missing(name);
     }
@@ -96,7 +101,7 @@ class matcher {
     if (!options_.strict.value_or(is_strict_by_default)) return;
     std::vector<std::string_view> left;
     for (const auto& [name, held] : by_name_)
-      if (!held.is_taken && !tenure::detail::has_words(name, options_.ignore)) left.push_back(name);
+      if (!held.is_taken && (held.slices.empty() || held.slices_left > 0) && !tenure::detail::has_words(name, options_.ignore)) left.push_back(name);
     if (!left.empty())
       where_.fail("the model has no parameter for " + few_names(left, left.size()) + " of the file: load_options{.strict = false} loads the others, .ignore = {...} names arrays to leave out");
   }
@@ -104,21 +109,31 @@ class matcher {
   const place& where() const { return where_; }
 
  private:
+  struct slice_entry {
+    array_view array;
+    bool is_taken = false;
+  };
   struct entry {
     const array_view* array;
     bool is_taken = false;
+    std::deque<slice_entry> slices = {};  // along axis 0, if parameters take them one by one
+    std::size_t slices_left = 0;
   };
 
   template <class T>
-  void take(entry& e, extents expected, match& found) {
-    if (std::exchange(e.is_taken, true)) where_.fail("two arguments have an array of this name");
+  void take(entry& e, const extents& expected, match& found) {
+    if (std::exchange(e.is_taken, true) || !e.slices.empty()) where_.fail("two arguments have an array of this name");
+    take<T>(*e.array, expected, found);
+  }
+  template <class T>
+  void take(const array_view& a, extents expected, match& found) {
     if (found.is_transposed) {
       if (expected.rank < 2) where_.fail("an array with less than two axes is not transposed");
       std::swap(expected[expected.rank - 2], expected[expected.rank - 1]);
     }
-    check_type<T>(*e.array, found);
-    check_shape(*e.array, expected);
-    found.slices.push_back(e.array);
+    check_type<T>(a, found);
+    check_shape(a, expected);
+    found.slices.push_back(&a);
   }
 
   static std::string slice_name(const std::string& name, std::size_t before, std::size_t after, std::int64_t i) {
@@ -138,6 +153,38 @@ class matcher {
       after = std::min(before + 1, name.size());
     }
     return {before, after};
+  }
+
+  /// Slice i of the array "layers.w", for a parameter "layers.i.w". Null if the file has no such array with a slice i.
+  const array_view* slice_of_stack(const std::string& name) {
+    for (std::size_t at = 0; at < name.size();) {
+      const std::size_t end = std::min(name.find('.', at), name.size());
+      std::size_t index = 0;
+      const auto [last, error] = std::from_chars(name.data() + at, name.data() + end, index);
+      if (error == std::errc() && last == name.data() + end) {
+        const auto stack = by_name_.find(end < name.size() ? name.substr(0, at) + name.substr(end + 1) : name.substr(0, at > 0 ? at - 1 : 0));
+        if (stack != by_name_.end() && has_slice(stack->second, index)) {
+          slice_entry& slice = stack->second.slices[index];
+          if (stack->second.is_taken || std::exchange(slice.is_taken, true)) where_.fail("two arguments have an array of this name");
+          --stack->second.slices_left;
+          return &slice.array;
+        }
+      }
+      at = end + 1;
+    }
+    return nullptr;
+  }
+  static bool has_slice(entry& e, std::size_t index) {
+    const array_view& all = *e.array;
+    if (all.shape.empty() || all.shape[0] <= 0 || index >= static_cast<std::size_t>(all.shape[0])) return false;
+    const auto count = static_cast<std::size_t>(all.shape[0]);
+    if (all.bytes.size() % count != 0) return false;  // elements of less than a byte
+    if (e.slices.empty()) {
+      const std::size_t size = all.bytes.size() / count;
+      for (std::size_t i = 0; i < count; ++i) e.slices.push_back({{all.name, all.dtype, all.shape.subspan(1), all.bytes.subspan(i * size, size)}});
+      e.slices_left = count;
+    }
+    return true;
   }
 
   [[noreturn]] void fail_missing(const std::string& name) const {

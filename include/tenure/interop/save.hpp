@@ -86,11 +86,10 @@ struct saved_as<X> {
 
 }  // namespace detail
 
-/// Writes every parameter of models, every moment of optimizers' states, or one tensor. The names must differ: two models with equal members are
-/// saved as one std::tuple or std::tie, whose names begin with 0 and 1. Each must be an owning tensor on the host. A path that ends in .safetensors gets that
-/// format, any other one is a .npz file. Throws io_error; then an existing file is unchanged.
+namespace detail {
+
 template <class... X>
-void save(const std::string& path, const X&... x) {
+void save_arrays(const std::string& path, const renaming& rename, const X&... x) {
   struct entry {
     std::string name;
     std::vector<std::int64_t> shape;
@@ -98,24 +97,45 @@ void save(const std::string& path, const X&... x) {
   std::vector<entry> entries;
   std::vector<interop::array_view> views;
   const auto count_all = [&](const std::string& name, const auto& leaf) {
-    const extents s = detail::saved_as<std::remove_cvref_t<decltype(leaf)>>::shape(leaf);
-    entry e{name, {}};
+    const extents s = saved_as<std::remove_cvref_t<decltype(leaf)>>::shape(leaf);
+    entry e{rename(name), {}};
     for (int a = 0; a < s.rank; ++a) e.shape.push_back(s[a]);
     entries.push_back(std::move(e));
   };
-  detail::for_each_saved(count_all, x...);
+  for_each_saved(count_all, x...);
   std::size_t i = 0;
   const auto view_all = [&](const std::string&, const auto& leaf) {
-    using saved = detail::saved_as<std::remove_cvref_t<decltype(leaf)>>;
+    using saved = saved_as<std::remove_cvref_t<decltype(leaf)>>;
     using T = typename saved::type;
     const entry& e = entries[i++];
     std::size_t size = sizeof(T);
     for (const std::int64_t extent : e.shape) size *= static_cast<std::size_t>(extent);
     views.push_back({e.name, interop::detail::descriptor_of(dtype_v<T>), e.shape, std::span(static_cast<const std::byte*>(saved::read(leaf)), size)});
   };
-  detail::for_each_saved(view_all, x...);
+  for_each_saved(view_all, x...);
   if (interop::detail::has_safetensors_name(path)) interop::write_safetensors(path, views);
   else interop::write_npz(path, views);
+}
+
+}  // namespace detail
+
+/// Writes every parameter of models, every moment of optimizers' states, or one tensor. The names must differ: two models with equal members are
+/// saved as one std::tuple or std::tie, whose names begin with 0 and 1. Each must be an owning tensor on the host. A path that ends in .safetensors gets that
+/// format, any other one is a .npz file. The last argument may be save_options: other names in the file. Throws io_error; then an existing file is unchanged.
+template <class... X>
+void save(const std::string& path, const X&... x) {
+  constexpr std::size_t count = sizeof...(X);
+  constexpr std::size_t options = (0 + ... + (std::is_same_v<X, save_options> ? 1 : 0));
+  constexpr bool are_last = options == 0 || (options == 1 && std::is_same_v<std::tuple_element_t<(count > 0 ? count - 1 : 0), std::tuple<X..., int>>, save_options>);
+  static_assert(are_last, "tenure: save: the options come last: save(path, model, save_options{...})");
+  if constexpr (are_last && options == 1) {
+    const auto every = std::tie(x...);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      detail::save_arrays(path, std::get<count - 1>(every).rename, std::get<I>(every)...);
+    }(std::make_index_sequence<count - 1>{});
+  } else if constexpr (are_last) {
+    detail::save_arrays(path, renaming(), x...);
+  }
 }
 
 namespace detail {

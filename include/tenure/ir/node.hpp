@@ -27,6 +27,8 @@ enum class opcode : std::uint8_t {
   reshape,    // the same elements in row-major order
   permute,    // attr: packed axes: result axis i is operand axis unpack(attr, i)
   slice,      // attr: axis, start, step: result[i] = operand[start + i * step] along axis
+  windows,    // attr: axis, step: result[i, ..., e] = operand[i * step + e] along axis, with e along a new last axis
+  overlap_add,  // attr: axis, step: the transpose of windows; elements of the axis at which windows overlap get the sum
   pad,        // attr: axis, start, step: the transpose of slice; the other elements are zero
   concat,     // attr: axis; two operands
   reduce,     // attr: a mask of the axes, which are removed from the result; start: a reduction

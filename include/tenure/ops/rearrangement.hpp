@@ -194,8 +194,18 @@ struct repeat {
   }
 };
 
+template <class S, int A, std::int64_t Size, std::int64_t Step>
+struct windowed_shape {
+  static constexpr extents value = [] {
+    extents s = S::value;
+    if (is_static(s[A])) s[A] = (s[A] - Size) / Step + 1;
+    s.push_back(Size);
+    return s;
+  }();
+};
+
 /// All windows of Size elements along an axis. Their starts are Step elements apart. The axis counts the windows, and a new last axis
-/// holds their elements (PyTorch's unfold).
+/// holds their elements (PyTorch's unfold). A view: nothing is copied.
 template <int A, std::int64_t Size, std::int64_t Step>
 struct windows {
   template <int Axis, int Rank>
@@ -205,14 +215,11 @@ struct windows {
     using S = typename X::shape_type;
     constexpr int at = axis_position<windows, S::rank, A>::value;
     constexpr std::int64_t extent = S::value[at];
-    constexpr bool is_known = is_static(extent), fits = !is_known || (Size >= 1 && Size <= extent && Step >= 1);
-    static_assert(is_known, "tenure: windows: the axis needs a static extent");
+    constexpr bool fits = Size >= 1 && Step >= 1 && (!is_static(extent) || Size <= extent);
     static_assert(fits, "tenure: windows: does not fit its axis");
-    if constexpr (is_known && fits) {
-      constexpr std::int64_t number = (extent - Size) / Step + 1;
-      return [&]<std::int64_t... I>(std::integer_sequence<std::int64_t, I...>) {
-        return stack<-1>::trace(slice<at, I, number, Step>::trace(x)...);
-      }(std::make_integer_sequence<std::int64_t, Size>{});
+    if constexpr (fits) {
+      x.graph->require_at_least(value(x).shape()[at], Size, "windows");
+      return traced<typename X::element_type, shape_from<windowed_shape<S, at, Size, Step>>>{x.graph, windowed(x, at, Size, Step).id};
     } else {
       return x;
     }
@@ -340,7 +347,7 @@ struct block_matrix {
 namespace TENURE_NAMESPACE {
 
 /// Movements of elements. None changes a value or the element type, and gradients move back the same way. unsqueeze adds an axis of extent
-/// 1 before axis A (-1: after the last); squeeze drops axis A of static extent 1. All others need static extents along the axis.
+/// 1 before axis A (-1: after the last); squeeze drops axis A of static extent 1. All others but windows need static extents along the axis.
 template <int A, operand_or_scalar X> constexpr auto unsqueeze(const X& x) { return apply<ops::unsqueeze<A>>(x); }
 template <int A, operand_or_scalar X> constexpr auto squeeze(const X& x) { return apply<ops::squeeze<A>>(x); }
 /// pad adds `Before` zeros, or copies of a value, in front of axis A and `After` behind it. The value is a number or a scalar, which takes the
@@ -358,7 +365,9 @@ template <class... X> requires some_operand<X...> constexpr auto hstack(const X&
 template <class... X> requires some_operand<X...> constexpr auto vstack(const X&... x) { return apply<ops::vstack>(x...); }
 /// block<R, C>(x...) is one matrix of R * C matrices, row by row: block<2, 2>(a, b, c, d). Axes before the last two are batches, and all have equal ones.
 template <int Rows, int Columns, class... X> requires some_operand<X...> constexpr auto block(const X&... x) { return apply<ops::block_matrix<Rows, Columns>>(x...); }
-/// repeat<Times...> copies x Times[i] times along axis i (NumPy's tile); x has at most 4 axes. windows: see PyTorch's unfold.
+/// repeat<Times...> copies x Times[i] times along axis i (NumPy's tile); x has at most 4 axes. windows<A, Size, Step> (PyTorch's unfold) is a
+/// view of Size elements from each Step-th of axis A on, along a new last axis. Error: shape_error if a run-time axis is shorter than a window. Its gradient is the sum of
+/// the windows at their places, one pass over them.
 template <std::int64_t... Times, operand_or_scalar X> constexpr auto repeat(const X& x) { return apply<ops::repeat<Times...>>(x); }
 template <int A, std::int64_t Size, std::int64_t Step = 1, operand_or_scalar X> constexpr auto windows(const X& x) { return apply<ops::windows<A, Size, Step>>(x); }
 /// diagonal<K> takes the vectors x[..., i, i + K] from matrices of static extents, or of square ones of run-time extents if K is 0. diag<K> puts a vector on the diagonal K of a square matrix of zeros.

@@ -11,6 +11,7 @@
 #include <tenure/ops/structural/reduction.hpp>
 #include <tenure/ops/structural/source.hpp>
 #include <tenure/ops/structural/view.hpp>
+#include <tenure/ops/structural/windows.hpp>
 
 namespace TENURE_NAMESPACE::ops {
 

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <tenure/passes/rules/arithmetic.hpp>
+#include <tenure/passes/rules/convolutions.hpp>
 #include <tenure/passes/rules/movement.hpp>
+#include <tenure/passes/rules/overlaps.hpp>
 #include <tenure/passes/rules/reductions.hpp>
 
 namespace TENURE_NAMESPACE::passes {
@@ -37,6 +39,7 @@ constexpr node_id simplest(ir::builder& g, const ir::node& n) {
       const ir::control_flow& c = g.control_flow_at(n.in[0]);
       return c.is_custom_derivative() ? ir::operand_at(g, g[n.in[0]].in[0], c.operand_of_result(static_cast<int>(n.attr))) : g.append(n);
     }
+    case opcode::overlap_add: return overlap_added(g, n);
     default: return movement(g, n);
   }
 }
@@ -64,7 +67,8 @@ constexpr ir::builder algebra(const ir::graph_view& g) {
   for (int i = 0; i < g.count; ++i) {
     const ir::node n = with_renamed_operands(g[i], renamed.data());
     const bool moves_in = n.op == ir::opcode::permute && uses[g[i].in[0]] == 1 && rules::is_transposed_product(out, n);
-    renamed[i] = moves_in ? rules::product_of_transposed(out, n) : out.emit(n);
+    const bool shortens = n.op == ir::opcode::slice && uses[g[i].in[0]] == 1 && rules::is_part_of_convolution(out, n);
+    renamed[i] = moves_in ? rules::product_of_transposed(out, n) : shortens ? rules::convolution_of_part(out, n) : out.emit(n);
     for (int k = 0; is_bounded[i] && k < g.bound_count; ++k)
       if (g.bounds[k].indices == i) out.keep_bound(g.bounds[k], renamed[i]);
   }

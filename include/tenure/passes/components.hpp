@@ -150,6 +150,7 @@ class component_splitter {
     switch (n.op) {
       case opcode::constant:
       case opcode::iota:
+      case opcode::windows:
       case opcode::cast: return true;
       case opcode::slice:
       case opcode::pad:
@@ -223,6 +224,7 @@ class component_splitter {
       case opcode::iota: return along_last ? out_.constant(n.type, shape, static_cast<double>(k)) : ops::counting(out_, n.type, shape, axis).id;
       case opcode::reshape: return ops::reshape_to({out_, number(n.in[0], k)}, rows).id;
       case opcode::broadcast: return spread(n, shape, k);
+      case opcode::windows: return ops::sliced({out_, whole(n.in[0])}, axis, k, rows[axis], n.step).id;
       case opcode::slice:
         if (along_last) return number(n.in[0], n.start + k * n.step);
         break;

@@ -101,6 +101,11 @@ inline constexpr std::int64_t max_component_operations = nodes_per_kernel;
 /// would take twice as long.
 inline constexpr std::int64_t min_rows_of_component = 2;
 
+// ---- windows that overlap: rules/overlaps.hpp ----
+
+/// At most so many windows that overlap are added as terms of one kernel. More are a sum along an axis, in strides: with 16 it takes four times as long (512 elements, steps of 32, AVX2).
+inline constexpr std::int64_t overlapping_terms = 16;
+
 // ---- pads, gaps and slices: assemble.hpp, padded_sums.hpp, sliced_operations.hpp ----
 
 /// The zeros of an array of at most so many elements are constants: a constant costs less than a separate step.

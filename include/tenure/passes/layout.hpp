@@ -71,6 +71,13 @@ constexpr layout layout_of_view(const ir::graph_view& g, const ir::node& n, cons
       along = along * symbolic_size{n.step, 0};
       return l;
     }
+    case ir::opcode::windows: {
+      for (int a = 0; a < old.rank; ++a) l.stride[a] = from.stride[a];
+      symbolic_size& along = l.stride[static_cast<int>(n.attr)];
+      l.stride[old.rank] = along;
+      along = along * symbolic_size{n.step, 0};
+      return l;
+    }
     default: break;  // reshape
   }
   if (!same_but_ones(old, s)) {

@@ -107,6 +107,7 @@ inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
       });
       break;
     case ops::attributes::axis: out << " axis=" << n.attr; break;
+    case ops::attributes::axis_step: out << " axis=" << n.attr << " step=" << n.step; break;
     case ops::attributes::axis_start_step: out << " axis=" << n.attr << " start=" << n.start << " step=" << n.step; break;
     case ops::attributes::packed_axes: in_parentheses(rank, [&](int i) { return ir::unpack_axis(n.attr, i); }); break;
     case ops::attributes::mask_of_axes: in_parentheses(max_rank, [&](int i) { return (n.attr >> i) & 1 ? i : -1; }); break;

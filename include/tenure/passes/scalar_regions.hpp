@@ -116,6 +116,7 @@ class scalar_regions {
     switch (n.op) {
       case opcode::cast: return true;
       case opcode::slice:
+      case opcode::windows:
       case opcode::pad: return after_samples && scalars(n.in[0]) > 0;
       case opcode::concat: return after_samples && scalars(n.in[0]) > 0 && scalars(n.in[1]) > 0;
       case opcode::reshape: return shared_product_of(id).rows != none ? is_shared_product(id) : is_small(n.in[0]);

@@ -142,6 +142,7 @@ class operations {
       case opcode::reduce: return reduce(n, y);
       case opcode::matmul: return matmul(n, y);
       case opcode::scatter: return scatter(n, y);
+      case opcode::overlap_add: return overlap_add(n, y);
       case opcode::index_add: return index_add(n, y);
       case opcode::update: return update(n);
       case opcode::concat: return concat(n, y);
@@ -158,6 +159,7 @@ class operations {
       case opcode::broadcast:
       case opcode::permute:
       case opcode::slice:
+      case opcode::windows:
       case opcode::reshape:
       case opcode::stop_gradient:
       case opcode::instead:
@@ -193,7 +195,7 @@ class operations {
   array move(const ir::node& n, array& y) const {
     using ir::opcode;
     const array& x = value(n.in[0]);
-    const bool keeps_order = n.op != opcode::broadcast && n.op != opcode::permute && n.op != opcode::slice;
+    const bool keeps_order = n.op != opcode::broadcast && n.op != opcode::permute && n.op != opcode::slice && n.op != opcode::windows;
     std::int64_t at = 0;
     for_each_index(y.shape, [&](const extents& i) {
       extents from = i;
@@ -206,6 +208,7 @@ class operations {
           for (int a = 0; a < x.shape.rank; ++a) from[ir::unpack_axis(n.attr, a)] = i[a];
           break;
         case opcode::slice: from[static_cast<int>(n.attr)] = stepped(n, i, x.shape); break;
+        case opcode::windows: from[static_cast<int>(n.attr)] = i[static_cast<int>(n.attr)] * n.step + i[x.shape.rank]; break;
         default: break;  // in the order of the operand
       }
       copy_element(y, at, x, keeps_order ? at : position_of(x.shape, from));
@@ -380,6 +383,23 @@ class operations {
 
   array scatter(const ir::node& n, array& y) const { return add_at(n, value(n.in[0]), value(n.in[1]), nullptr, y); }
   array index_add(const ir::node& n, array& y) const { return add_at(n, value(n.in[2]), value(n.in[0]), &value(n.in[1]), y); }
+  /// Element e of window i of an axis belongs to element i * step + e of the axis.
+  array overlap_add(const ir::node& n, array& y) const {
+    const array& x = value(n.in[0]);
+    const int axis = static_cast<int>(n.attr), last = y.shape.rank;
+    visit_computed(y.type, [&]<class T>(element_tag<T>) {
+      std::vector<running_sum<T>> total(static_cast<std::size_t>(y.size()));
+      std::int64_t at = 0;
+      for_each_index(x.shape, [&](const extents& i) {
+        extents to = i;
+        to.rank = last;
+        to[axis] = i[axis] * n.step + i[last];
+        total[static_cast<std::size_t>(position_of(y.shape, to))].add(how_, static_cast<accumulator_t<T>>(x.as<T>()[at++]));
+      });
+      for (std::int64_t i = 0; i < y.size(); ++i) y.as<T>()[i] = total[static_cast<std::size_t>(i)].get();
+    });
+    return y;
+  }
   /// Adds the updates in order. Each sum starts with the element of `first` at its place, if `first` is not null.
   array add_at(const ir::node& n, const array& indices, const array& updates, const array* first, array& y) const {
     visit_computed(y.type, [&]<class T>(element_tag<T>) {

@@ -10,7 +10,7 @@ namespace TENURE_NAMESPACE::ops {
 template <class... Op>
 struct structural_list {};
 using fixed_operations = structural_list<nodes::input, nodes::constant, nodes::iota, nodes::extent, nodes::cast, nodes::broadcast, nodes::reshape, nodes::permute,
-                                              nodes::slice, nodes::pad, nodes::concat, nodes::reduce, nodes::matmul, nodes::gather, nodes::scatter, nodes::index_add, nodes::update,
+                                              nodes::slice, nodes::windows, nodes::overlap_add, nodes::pad, nodes::concat, nodes::reduce, nodes::matmul, nodes::gather, nodes::scatter, nodes::index_add, nodes::update,
                                               nodes::stop_gradient, nodes::instead, nodes::barrier, nodes::copy, nodes::check, nodes::tuple, nodes::control_flow, nodes::result>;
 
 namespace detail {

@@ -29,7 +29,7 @@ enum class lowering : std::uint8_t {
 inline constexpr int any_arity = -1;
 
 /// The fields of a node that its printed text shows.
-enum class attributes : std::uint8_t { none, argument, number, extent, axis, axis_start_step, packed_axes, mask_of_axes, control_flow, position, options };
+enum class attributes : std::uint8_t { none, argument, number, extent, axis, axis_start_step, axis_step, packed_axes, mask_of_axes, control_flow, position, options };
 
 /// The first rule that a graph breaks. what == nullptr means that it breaks none. lhs and rhs are the two numbers that differ.
 struct verdict {

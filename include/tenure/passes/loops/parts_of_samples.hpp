@@ -114,6 +114,8 @@ class parts_of_samples {
     const auto is_zero = [&](const batch_value& x) { return x.is_mapped || (g_[x.id].op == opcode::constant && ir::value_of(g_[x.id]) == 0); };
     switch (n.op) {
       case opcode::slice:
+      case opcode::windows:
+      case opcode::overlap_add:
       case opcode::pad:
       case opcode::reshape:
       case opcode::permute:

@@ -73,7 +73,7 @@ constexpr row_slice part_of(const ir::builder& g, const ir::node& slice) {
 constexpr node_id movement(ir::builder& g, const ir::node& n) {
   const value x{g, n.in[0]};
   const ir::node from = x.node();
-  const bool moves = n.op == opcode::broadcast || n.op == opcode::reshape || n.op == opcode::permute || n.op == opcode::slice;
+  const bool moves = n.op == opcode::broadcast || n.op == opcode::reshape || n.op == opcode::permute || n.op == opcode::slice || n.op == opcode::windows;
   if (moves && from.op == opcode::constant) return g.constant_bits(n.type, n.shape, from.attr);
   const int rank = x.shape().rank;
   switch (n.op) {
