@@ -6,6 +6,7 @@ import json
 import math
 import operator
 import os
+import typing
 
 VALUE, JVP, VJP = "value", "jvp", "vjp"
 
@@ -75,6 +76,15 @@ def loader(load):
         return cached(path, os.stat(path).st_mtime_ns)
 
     return of_file
+
+
+class Sums(typing.NamedTuple):
+    """The inputs whose cotangents a vjp adds up over the batch, except over its first `free` axes."""
+    inputs: tuple = ()
+    free: int = 0
+
+    def __bool__(self):
+        return bool(self.inputs)
 
 
 class Leaf:
@@ -176,7 +186,7 @@ class Signature:
         return batches, whole
 
     def result_shapes(self, kind, sums, shapes):
-        """The shapes of the results. Cotangents of the inputs `sums` are sums over the batch."""
+        """The shapes of the results."""
         _, whole = self.batches(kind, shapes)
         extents = [tuple(shape[len(whole):]) for shape in shapes]
 
@@ -189,14 +199,19 @@ class Signature:
             return {"+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "min": min}[operation](extent(a), extent(b))
 
         if kind == VJP:
-            return [((1,) * len(whole) if i in sums else whole) + extents[i] for i in self.variables]
+            summed = whole[:sums.free] + (1,) * (len(whole) - sums.free)
+            return [(summed if i in sums.inputs else whole) + extents[i] for i in self.variables]
         return [whole + tuple(map(extent, leaf.shape)) for leaf in self.outputs]
 
-    def sums(self, shapes):
-        """The inputs whose cotangents a vjp adds up by itself: those that are declared as shared, and shared by the whole batch."""
+    def sums(self, shapes, wanted=None):
+        """The cotangents that a vjp adds up by itself: those of inputs that are declared as shared, and shared by the whole batch. `wanted` are the shapes of the
+        cotangents, where they are those of tangents, which may have a batch that the inputs share."""
         batches, whole = self.batches(VJP, shapes)
         are_joined = all(set(b) <= {1} or b == whole for b in batches)
         are_alone = any(is_shared and not set(b) <= {1} for b, is_shared in zip(batches, self.shared))  # a batch of what is declared as shared
         if not are_joined or are_alone or math.prod(whole) == 1:
-            return ()
-        return tuple(i for i in self.variables if self.shared[i] and set(batches[i]) <= {1})
+            return Sums()
+        sums = [k for k, i in enumerate(self.variables) if self.shared[i] and set(batches[i]) <= {1}]
+        if wanted is not None and any(not set(wanted[k][:len(whole)]) <= {1} for k in sums):
+            return Sums()
+        return Sums(tuple(self.variables[k] for k in sums))

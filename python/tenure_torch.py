@@ -14,7 +14,7 @@ import re
 import torch
 from torch.autograd import forward_ad
 
-from tenure_signature import JVP, VALUE, VJP, Library, Signature, loader, name_of_library, records
+from tenure_signature import JVP, VALUE, VJP, Library, Signature, Sums, loader, name_of_library, records
 
 __all__ = ["load"]
 
@@ -28,7 +28,7 @@ class Function(Signature):
         tensors = [self._tensor(leaf, type, x) for leaf, type, x in zip(self.inputs, self._types, self.flatten(arguments))]
         # A call without derivatives is the operator itself: an autograd.Function takes ten times as long.
         is_plain = not _transforms_are_active() and forward_ad._current_level < 0 and not (torch.is_grad_enabled() and any(x.requires_grad for x in tensors))
-        return self.unflatten(self.run(VALUE, (), tensors) if is_plain else _Call.apply(self, VALUE, (), *tensors))
+        return self.unflatten(self.run(VALUE, Sums(), tensors) if is_plain else _Call.apply(self, VALUE, Sums(), *tensors))
 
     def _tensor(self, leaf, type, x):
         tensor = x if isinstance(x, torch.Tensor) else torch.as_tensor(x, dtype=type if self.takes_number(leaf, x) else None)
@@ -41,33 +41,33 @@ class Function(Signature):
         return tensor
 
     def define(self, library, space, name, entries):
-        """Defines the operators of PyTorch. Their last argument has a bit for each result that is a sum over the batch."""
+        """Defines the operators of PyTorch. Their last arguments are Sums, with a bit for each result that is one."""
         self._operators = {}
         self._types = [getattr(torch, leaf.type) for leaf in self.inputs]
         for kind, entry in entries.items():
             results = ["Tensor"] * len(self.results(kind))
             parameters = "".join(f"Tensor x{i}, " for i in range(len(self.operands(kind))))
-            schema = f"{name}_{kind}({parameters}int sums) -> {results[0] if len(results) == 1 else '(' + ', '.join(results) + ')'}"
+            schema = f"{name}_{kind}({parameters}int sums, int free) -> {results[0] if len(results) == 1 else '(' + ', '.join(results) + ')'}"
             if not library.tenure_torch_define(space.encode(), f"{name}_{kind}".encode(), schema.encode(), ctypes.c_void_p(entry)):
                 raise RuntimeError(f"tenure: load: PyTorch does not take the operator {space}::{schema}")
             torch.library.register_fake(f"{space}::{name}_{kind}", functools.partial(self._fake, kind))
             self._operators[kind] = getattr(getattr(torch.ops, space), f"{name}_{kind}").default
 
     def _fake(self, kind, *operands):
-        *tensors, bits = operands
-        sums = [i for k, i in enumerate(self.variables) if kind == VJP and bits >> k & 1]
+        *tensors, bits, free = operands
+        sums = Sums(tuple(i for k, i in enumerate(self.variables) if kind == VJP and bits >> k & 1), free)
         shapes = self.result_shapes(kind, sums, [tuple(x.shape) for x in tensors])
         results = [tensors[0].new_empty(shape, dtype=getattr(torch, leaf.type)) for shape, leaf in zip(shapes, self.results(kind))]
         return results[0] if len(results) == 1 else tuple(results)
 
     def run(self, kind, sums, tensors):
-        results = self._operators[kind](*tensors, sum(1 << k for k, i in enumerate(self.variables) if i in sums) if sums else 0)
+        results = self._operators[kind](*tensors, sum(1 << k for k, i in enumerate(self.variables) if i in sums.inputs) if sums else 0, sums.free)
         return results if isinstance(results, tuple) else (results,)
 
 
 class _Call(torch.autograd.Function):
     """One function of PyTorch for all functions of C++, their jvp and their vjp. Leading axes of its tensors are a batch: they have an extent of 1 where all
-    samples share a tensor. Cotangents of the inputs `sums` are sums over the batch."""
+    samples share a tensor."""
 
     @staticmethod
     def forward(function, kind, sums, *tensors):
@@ -84,11 +84,13 @@ class _Call(torch.autograd.Function):
     @staticmethod
     def vmap(info, axes, function, kind, sums, *tensors):
         moved = [x.unsqueeze(0) if axis is None else x.movedim(axis, 0) for x, axis in zip(tensors, axes[3:])]
-        if sums:  # sums over the axes that were there before, and not over the new one
+        if sums and all(axis is None for axis in axes[3:3 + len(function.inputs)]):  # sums over the axes that were there before, and not over the new one
+            results = _Call.apply(function, kind, sums._replace(free=sums.free + 1), *moved)
+        elif sums:
             each = [_Call.apply(function, kind, sums, *(x[i if x.shape[0] > 1 else 0] for x in moved)) for i in range(info.batch_size)]
             results = tuple(map(torch.stack, zip(*each)))
         else:
-            results = _Call.apply(function, kind, (), *moved)
+            results = _Call.apply(function, kind, sums, *moved)
         return results, (0,) * len(results)
 
     @staticmethod
@@ -104,9 +106,9 @@ class _Call(torch.autograd.Function):
         shapes = function.result_shapes(kind, ctx.sums, [tuple(x.shape) for x in tensors])
         given = [primals[0].new_zeros(shape, dtype=getattr(torch, leaf.type)) if g is None else g for g, shape, leaf in zip(gradients, shapes, function.results(kind))]
         if kind == VJP:  # linear in the cotangents of the outputs
-            transposed = _Call.apply(function, JVP, (), *primals, *given)
+            transposed = _Call.apply(function, JVP, Sums(), *primals, *given)
             return (None,) * (3 + n) + tuple(g.sum_to_size(x.shape) for g, x in zip(transposed, tensors[n:]))
-        sums = function.sums([tuple(x.shape) for x in (*primals, *given)])
+        sums = function.sums([tuple(x.shape) for x in (*primals, *given)], [tuple(x.shape) for x in tensors[n:]] if kind == JVP else None)
         cotangents = dict(zip(function.variables, _Call.apply(function, VJP, sums, *primals, *given)))
         if kind == JVP:  # linear in the tangents of the variables
             return (None,) * (3 + n) + tuple(cotangents[i].sum_to_size(x.shape) for i, x in zip(function.variables, tensors[n:]))

@@ -17,7 +17,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from tenure_signature import JVP, VALUE, VJP, Library, Signature, loader, name_of_library, records
+from tenure_signature import JVP, VALUE, VJP, Library, Signature, Sums, loader, name_of_library, records
 
 __all__ = ["load"]
 
@@ -31,7 +31,7 @@ class Function(Signature):
 
     def __call__(self, *arguments):
         arrays = [self._array(leaf, x) for leaf, x in zip(self.inputs, self.flatten(arguments))]
-        return self.unflatten(_bind(*arrays, function=self, kind=VALUE, sums=()))
+        return self.unflatten(_bind(*arrays, function=self, kind=VALUE, sums=Sums()))
 
     def _array(self, leaf, x):
         type = _dtype(leaf)
@@ -115,9 +115,11 @@ mlir.register_lowering(_call, mlir.lower_fun(_foreign, multiple_results=True), p
 def _batched(arrays, axes, *, function, kind, sums):
     moved = [jnp.expand_dims(x, 0) if axis is None else jnp.moveaxis(x, axis, 0) for x, axis in zip(arrays, axes)]
     if sums:  # sums over the axes that were there before, and not over the new one
+        if all(axis is None for axis in axes[:len(function.inputs)]):
+            return _bind(*moved, function=function, kind=kind, sums=sums._replace(free=sums.free + 1)), [0] * len(function.variables)
         size = next(x.shape[axis] for x, axis in zip(arrays, axes) if axis is not None)
         return jax.lax.map(lambda x: _bind(*x, function=function, kind=kind, sums=sums), [jnp.broadcast_to(x, (size,) + x.shape[1:]) for x in moved]), [0] * len(function.variables)
-    results = _bind(*moved, function=function, kind=kind, sums=())
+    results = _bind(*moved, function=function, kind=kind, sums=sums)
     return results, [0] * len(results)
 
 
@@ -149,7 +151,7 @@ def _jvp(primals, tangents, *, function, kind, sums):
         raise TypeError(f"tenure: {function.__name__}: {paths[0]} is a constant of the function in C++, and it would get a derivative: "
                         "use jax.lax.stop_gradient, or export the function without tn::constant_argument there")
     variables = [ad.instantiate_zeros(tangents[i]) for i in function.variables]
-    return results, _bind(*primals, *variables, function=function, kind=JVP, sums=())
+    return results, _bind(*primals, *variables, function=function, kind=JVP, sums=sums)
 
 
 ad.primitive_jvps[_call] = _jvp
@@ -162,10 +164,10 @@ def _transpose(cotangents, *operands, function, kind, sums):
     shapes = [x.aval.shape if ad.is_undefined_primal(x) else x.shape for x in linear]
     if kind == JVP:
         # The cotangent of an operand that the samples share is a sum. A handler adds where the operand is declared as shared.
-        sums = function.sums([x.shape for x in (*primals, *given)])
+        sums = function.sums([x.shape for x in (*primals, *given)], [x.aval.shape if ad.is_undefined_primal(x) else x.shape for x in linear])
         transposed = _bind(*primals, *given, function=function, kind=VJP, sums=sums)
     else:
-        transposed = _bind(*primals, *given, function=function, kind=JVP, sums=())
+        transposed = _bind(*primals, *given, function=function, kind=JVP, sums=Sums())
 
     def reduced(x, shape):
         shared = tuple(a for a in range(len(shape)) if shape[a] == 1 and x.shape[a] != 1)

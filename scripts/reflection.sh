@@ -16,7 +16,7 @@ source "$(dirname "$0")/common.sh"
 
 step "the compiler"
 mounted=""
-trap '[[ -z $mounted ]] || umount "$mounted"' EXIT
+trap '[[ -z $mounted ]] || umount --lazy "$mounted"' EXIT  # lazy: after a signal a compiler may not have ended yet
 if [[ -z $root ]] && ! command -v g++-16 >/dev/null; then
   if ((EUID != 0)) || ! command -v debootstrap >/dev/null; then
     echo "skipped: there is no g++-16, and no root and debootstrap to make a root of Debian sid with it"

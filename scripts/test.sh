@@ -16,7 +16,7 @@ not_by_clang='^header[.]alone$'  # a missing include does not depend on the comp
 # quarters of the random graphs, two thirds of large tables of programs (tests/quick.hpp), the laws in float and for run-time extents, files whose
 # subject others meet too (tests/CMakeLists.txt), the size of the code, the internal headers alone, and for nvcc a second GPU, whole programs and
 # large graphs (TENURE_QUICK_TESTS); the compiled random programs, GradBench, the lines of a profile, large matrices by Eigen; the suites of the
-# CPU on another device; the example for microcontrollers under QEMU; `pip install ./examples/python` and its tests with PyTorch and JAX; the module by CMake and with libc++; Meson, Conan,
+# CPU on another device; models without macros (scripts/reflection.sh); the example for microcontrollers under QEMU; `pip install ./examples/python` and its tests with PyTorch and JAX; the module by CMake and with libc++; Meson, Conan,
 # vcpkg's port and the files of a release; many processes with MPICH, and the command that trains on the digits in two; with clang++, the examples
 # and the compiling twins of must-not-compile tests. These tests are compiled forty in a unit.
 quick=ON
@@ -35,7 +35,7 @@ case "${1:-}" in
     ;;
 esac
 steps=$((1 + 3 * (${#cross[@]} > 0 ? ${#cross[@]} : compilers)))
-[[ $quick == OFF ]] && steps=$((steps + 5))
+[[ $quick == OFF ]] && steps=$((steps + 6))
 source "$(dirname "$0")/common.sh"
 
 closing_lines=()
@@ -188,6 +188,19 @@ python_suite() {
   fi
 }
 
+# reflection_suite: models without macros, with g++ 16, which is in a root of Debian sid where this system has none (scripts/reflection.sh).
+reflection_suite() {
+  local log=build/reflection.log status=0
+  step "models without macros"
+  mkdir -p build
+  scripts/reflection.sh 2>&1 | tee "$log" || status=$?
+  case $status in
+    0) closing_lines+=("reflection: $(grep -c '^passed' "$log") programs passed") ;;
+    77) closing_lines+=("reflection: $(grep '^skipped' "$log")") ;;
+    *) closing_lines+=("reflection: $(grep -c '^failed' "$log") programs failed") failed=1 ;;
+  esac
+}
+
 # cross_suite <architecture>: some of the tests for a machine that is not here, with Debian's cross compiler and QEMU's emulation of a process.
 cross_targets=(test_math test_storage test_tensor test_backend test_expr test_laws.rows test_laws.shapes test_transform.compile example_01_quickstart)
 cross_suite() {
@@ -270,6 +283,11 @@ if [[ $quick == OFF ]]; then
   (install_packages gcc-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm) || echo "no compiler for microcontrollers: the example for them runs on this machine only"
 fi
 
+# g++ 16 and what makes a root with it, as root (scripts/reflection.sh).
+if [[ $quick == OFF ]] && ! command -v g++-16 >/dev/null && ((EUID == 0)); then
+  (install_packages debootstrap) || true
+fi
+
 # The page of a plan is looked at in a browser, a large package.
 if [[ $quick == OFF ]] && ! command -v chromium >/dev/null; then
   (install_packages chromium) || echo "no Chromium: the page of a plan is not looked at"
@@ -295,6 +313,7 @@ if [[ $quick == OFF ]]; then
   if command -v mpicxx.mpich >/dev/null; then mpich_suite "$gxx"; else closing_lines+=("MPICH: skipped, there is none"); fi
   digits_of_demo
   python_suite "$gxx"
+  reflection_suite
 fi
 
 echo

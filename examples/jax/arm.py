@@ -32,4 +32,4 @@ error = jax.vmap(hand, (0, None))(angles, lengths) - goals
 print(hand)
 print("largest distance to a goal below 1e-4:", bool(jnp.max(jnp.linalg.norm(error, axis=1)) < 1e-4))
 slopes = jax.grad(lambda sizes: jnp.sum(jax.vmap(hand, (0, None))(angles, sizes)))(lengths)
-print("derivatives by the lengths:", [f"{s:.1f}" for s in slopes.tolist()])
+print("derivatives by the lengths:", [f"{s:.0f}" for s in slopes.tolist()])

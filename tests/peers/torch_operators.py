@@ -122,6 +122,11 @@ for name, peer in peers.items():
             same(batch(f)(*many), batch(peer)(*many))
             same(batch(grad(loss(f), variables))(*many), batch(grad(loss(peer), variables))(*many))
             same(grad(loss(batch(f)), variables)(*many), grad(loss(batch(peer)), variables)(*many))
+            # Jacobians of a batch, and batches of Jacobians: only the directions differ.
+            if name != "both" and n == 7:
+                for jacobian in (torch.func.jacfwd, torch.func.jacrev):
+                    for of_batch in (lambda g: vmap(jacobian(g, variables), axes), lambda g: jacobian(vmap(g, axes), variables)):
+                        same(of_batch(f)(*many), of_batch(peer)(*many))
     if len(make) == 2:
         for outer in (lambda g: vmap(vmap(g, (None, 0)), (0, None)), lambda g: vmap(vmap(g, (0, None)), (None, 0))):
             grid = [make[0](3), make[1](5)]

@@ -130,6 +130,15 @@ for name, peer in peers.items():
             tangents_of_batch = jax.tree.map(jnp.cos, many[:len(variables)])
             along = lambda g: jax.jvp(lambda *v: batch(g)(*v, *fixed), many[:len(variables)], tangents_of_batch)
             same(along(f), along(peer))
+    # Jacobians of a batch, and batches of Jacobians: only the directions differ.
+    if name != "both":
+        for axes in itertools.product((0, None), repeat=len(make)):
+            if all(a is None for a in axes):
+                continue
+            many = [m(3) if a == 0 else m() for m, a in zip(make, axes)]
+            for jacobian in (jax.jacfwd, jax.jacrev):
+                for of_batch in (lambda g: jax.vmap(jacobian(g, variables), axes), lambda g: jacobian(jax.vmap(g, axes), variables)):
+                    same(jax.jit(of_batch(f))(*many), of_batch(peer)(*many))
     if len(make) == 2:
         outer = lambda g, first: jax.vmap(jax.vmap(g, (None, 0)), (0, None)) if first else jax.vmap(jax.vmap(g, (0, None)), (None, 0))
         for first in (True, False):
@@ -188,6 +197,13 @@ refused("chosen: it has no derivative", jax.grad(lambda v: jnp.sum(library.chose
 refused("chosen: argument 1 is float", library.chosen, keep, 2.7, y)
 refused("energy: argument 0 is no array", library.energy, None)
 refused("tenure: add: shapes 3 and 4 disagree", library.checked, normal(3), normal(4))  # found by C++, in the call
+
+# The gradient by tangents that share their point, whose operand in C++ is declared as shared.
+net, tangents, point = network(), network(6), normal(5)
+of_tangents = lambda g: jax.grad(lambda many: total(jax.vmap(lambda t: jax.jvp(lambda n: g(n, point), (net,), (t,))[1])(many)))(tangents)
+same(of_tangents(library.layer), of_tangents(peers["layer"]))
+of_w = lambda g: jax.grad(lambda many: total(jax.vmap(lambda t: jax.jvp(lambda w: g({**net, "w": w}, point), (net["w"],), (t,))[1])(many)))(tangents["w"])
+same(of_w(library.layer), of_w(peers["layer"]))
 
 # One leaf of a shared model with a batch, two libraries whose functions have one name, NaN where JAX looks for it, two devices.
 x = network(3), normal(3, 5)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Calls of traced functions on the buffers of another library, which may hold batches of calls. Law: a batch gives what its calls give one by one,
 // whichever arguments are batched. An argument that all samples share is not copied for each of them, nothing is copied, and nothing is allocated.
+// Tangents and cotangents may have axes of their own, the directions of a Jacobian. What does not depend on the direction is computed once for all of them.
 #pragma once
 
 #include <array>
@@ -18,17 +19,17 @@ namespace TENURE_NAMESPACE::detail::exports {
 
 // ---- buffers: code that is the same for all functions --------------------------------------------------------------
 
-/// An argument or a result of type X. A shared one has no axis of the batch: it is one for all samples.
-template <class X, bool IsShared>
+/// An argument or a result of type X. A shared one has no axis of the batch: it is one for all samples. A linear one, such as a tangent, differs by the direction.
+template <class X, bool IsShared, bool IsLinear = false>
 struct operand {
   using type = X;
-  static constexpr bool is_shared = IsShared;
+  static constexpr bool is_shared = IsShared, is_linear = IsLinear;
 };
 
 struct leaf {
   dtype type = dtype::float32;
   extents shape{};
-  bool is_shared = false;
+  bool is_shared = false, is_linear = false;
 };
 template <int N>
 struct leaf_list {
@@ -44,7 +45,7 @@ inline constexpr auto leaves_of = [] {
     leaf_description described[tree<typename O::type>::leaves + 1];
     leaf_description* end = described;
     tree<typename O::type>::describe(end);
-    for (const leaf_description* d = described; d != end; ++d) *to++ = {d->type, d->shape, O::is_shared};
+    for (const leaf_description* d = described; d != end; ++d) *to++ = {d->type, d->shape, O::is_shared, O::is_linear};
   };
   (add(element_tag<Operand>{}), ...);
   return list;
@@ -56,30 +57,26 @@ struct buffer {
   char* origin = nullptr;
   const std::int64_t* dims = nullptr;  // of the whole buffer
   tenure::extents extents{};
-  std::int64_t step = 0, bytes = 0;  // between two samples of a run, in elements; of an element
+  std::int64_t step = 0, direction_step = 0, bytes = 0;  // between two samples and two directions of a run, in elements; of an element
 
-  tenure::extents batched_extents(std::int64_t samples) const { return with_first(samples, extents); }
-  tenure::extents batched_strides() const { return with_first(step, row_major(extents)); }
-  /// The samples along axes first to last.
+  /// The number of samples along axes first to last.
   std::int64_t samples(int first, int last) const {
     std::int64_t n = 1;
     for (int a = first; a < last; ++a) n *= dims[a];
     return n;
   }
+};
 
- private:
-  static tenure::extents with_first(std::int64_t n, const tenure::extents& rest) {
-    tenure::extents all;
-    all.push_back(n);
-    for (int a = 0; a < rest.rank; ++a) all.push_back(rest[a]);
-    return all;
-  }
+/// The samples that a program computes at once, in as many directions.
+struct run_of_samples {
+  std::int64_t samples = 1, directions = 1;
 };
 
 /// The buffers of a call, and the axes of its batch.
 class buffer_list {
  public:
-  buffer_list(buffer* buffers, const leaf* leaves, int arguments, int results) : buffers_(buffers), leaves_(leaves), arguments_(arguments), count_(arguments + results) {}
+  buffer_list(buffer* buffers, const leaf* leaves, int arguments, int results, bool has_directions)
+      : buffers_(buffers), leaves_(leaves), arguments_(arguments), count_(arguments + results), has_directions_(has_directions) {}
 
   /// Reads buffer i. Returns whether it fits its leaf; else refusal() says what does not.
   bool read(int i, dtype type, void* data, std::int64_t rank, const std::int64_t* dims) {
@@ -109,6 +106,7 @@ class buffer_list {
         if (buffers_[i].dims[a] != samples && (buffers_[i].dims[a] != 1 || (i >= arguments_ && !leaves_[i].is_shared))) return fails(i, "another number of samples");
       batch_.push_back(samples);
     }
+    if (count == count_) find_kinds();
     return true;
   }
   /// The extents along the axes of the batch.
@@ -122,63 +120,109 @@ class buffer_list {
   bool is_batch() const { return axes_ > 0; }
   static constexpr std::int64_t alone = -1;
 
-  /// Calls f(samples) for each run of samples: they lie at equal distances in every buffer, and the buffers are at the first one. There is one run if each
-  /// buffer has either all samples or one; else a run goes along the axes that have the most. If a shared buffer has a batch, f(alone) is called for each sample.
+  /// Calls f for each run of samples: they lie at equal distances in every buffer, and the buffers are at the first one. There is one run if each
+  /// buffer has either all samples or one; else a run goes along the axes that have the most. Directions are the axes of linear buffers alone, and a
+  /// run has those with the most. If a shared argument has a batch, the samples are alone: one in each run. A sample without directions is alone too.
   template <class F>
   void for_each_run(F f) const {
     bool is_alone = false, is_sum = false;
+    const std::int64_t all = all_samples();
     for (int i = 0; i < count_; ++i) {
       if (!leaves_[i].is_shared) continue;
-      const bool has_one = buffers_[i].samples(0, axes_) == 1 && samples(0, axes_) != 1;
+      const bool has_one = has_one_sample(buffers_[i]) && all != 1;
       if (!has_one) is_alone = true;
       else if (i >= arguments_) is_sum = true;
     }
-    const axis_range along = is_alone ? axis_range{axes_, axes_} : longest_run();
-    const std::int64_t run = samples(along.first, along.last), runs = samples(0, along.first) * samples(along.last, axes_);
-    if (is_sum && runs != 1) throw shape_error("tenure: call: a cotangent is the sum over samples at different distances");
+    const axis_range none{axes_, axes_};
+    const axis_range of_samples = is_alone ? none : longest_run(axis_kind::samples), of_directions = longest_run(axis_kind::directions);
+    const run_of_samples run{samples(of_samples), samples(of_directions)};
+    if (is_sum && run.samples != all) throw shape_error("tenure: call: a cotangent is the sum over samples at different distances");
     for (int i = 0; i < count_; ++i) {
-      const buffer& b = buffers_[i];
-      buffers_[i].step = b.samples(along.first, along.last) == 1 ? 0 : count(b.extents) * b.samples(along.last, axes_);
+      buffers_[i].step = distance(buffers_[i], of_samples);
+      buffers_[i].direction_step = distance(buffers_[i], of_directions);
     }
+    std::int64_t runs = 1;
+    for (int a = 0; a < axes_; ++a)
+      if (!of_samples.has(a) && !of_directions.has(a)) runs *= batch_[a];
     for (std::int64_t r = 0; r < runs; ++r) {
-      for (int i = 0; i < count_; ++i) buffers_[i].data = buffers_[i].origin + offset(buffers_[i], along, r);
-      f(is_alone ? alone : run);
+      for (int i = 0; i < count_; ++i) buffers_[i].data = buffers_[i].origin + offset(buffers_[i], of_samples, of_directions, r);
+      f(is_alone && run.directions == 1 ? run_of_samples{alone} : run);
     }
   }
 
  private:
+  /// The samples along an axis that lies apart are computed one after the other.
+  enum class axis_kind : std::uint8_t { samples, directions, apart };
   struct axis_range {
     int first, last;
+    bool has(int a) const { return a >= first && a < last; }
   };
 
-  std::int64_t samples(int first, int last) const {
+  /// Finds the kinds of the axes. Where a program knows no directions they are samples; of a cotangent that is a sum over the samples, they lie apart.
+  void find_kinds() {
+    bool is_sum = false;
+    for (int i = arguments_; i < count_; ++i)
+      for (int a = 0; a < axes_; ++a) is_sum = is_sum || (buffers_[i].dims[a] == 1 && batch_[a] != 1);
+    const axis_kind kind = has_directions_ ? axis_kind::directions : is_sum ? axis_kind::apart : axis_kind::samples;
+    for (int a = 0; a < axes_; ++a) kinds_[a] = is_along_directions(a) ? kind : axis_kind::samples;
+  }
+  /// Along an axis of directions all arguments have one sample, except the linear ones, and each result has all of them.
+  bool is_along_directions(int axis) const {
+    bool is_direction = batch_[axis] > 1;
+    for (int i = 0; i < count_; ++i)
+      if (i >= arguments_ || !leaves_[i].is_linear) is_direction = is_direction && buffers_[i].dims[axis] == (i < arguments_ ? 1 : batch_[axis]);
+    return is_direction;
+  }
+  /// The number of samples in the batch, each in all its directions.
+  std::int64_t all_samples() const {
     std::int64_t n = 1;
-    for (int a = first; a < last; ++a) n *= batch_[a];
+    for (int a = 0; a < axes_; ++a)
+      if (kinds_[a] == axis_kind::samples) n *= batch_[a];
     return n;
   }
-  /// The neighbouring axes with the most samples that lie at equal distances in each buffer.
-  axis_range longest_run() const {
+  bool has_one_sample(const buffer& b) const {
+    for (int a = 0; a < axes_; ++a)
+      if (kinds_[a] == axis_kind::samples && b.dims[a] != 1) return false;
+    return true;
+  }
+  std::int64_t samples(axis_range along) const {
+    std::int64_t n = 1;
+    for (int a = along.first; a < along.last; ++a) n *= batch_[a];
+    return n;
+  }
+  /// The neighbouring axes with the most samples, or directions, that lie at equal distances in each buffer.
+  axis_range longest_run(axis_kind kind) const {
     axis_range longest{axes_, axes_};
     for (int last = axes_; last > 0;) {
       int first = last;
-      while (first > 0 && is_joined({first, last})) --first;
-      if (samples(first, last) > samples(longest.first, longest.last) || longest.last == longest.first) longest = {first, last};
+      while (first > 0 && is_joined({first, last}, kind)) --first;
+      if (first == last) {
+        --last;
+        continue;
+      }
+      if (samples({first, last}) > samples(longest) || longest.last == longest.first) longest = {first, last};
       last = first;
     }
     return longest;
   }
   /// Whether the axis before a range continues the run along it.
-  bool is_joined(axis_range along) const {
-    if (batch_[along.first - 1] == 1 || samples(along.first, along.last) == 1) return true;
+  bool is_joined(axis_range along, axis_kind kind) const {
+    const int a = along.first - 1;
+    if (kinds_[a] != kind && batch_[a] != 1) return false;
+    if (batch_[a] == 1 || samples(along) == 1) return true;
     for (int i = 0; i < count_; ++i)
-      if ((buffers_[i].dims[along.first - 1] == 1) != (buffers_[i].samples(along.first, along.last) == 1)) return false;
+      if ((buffers_[i].dims[a] == 1) != (buffers_[i].samples(along.first, along.last) == 1)) return false;
     return true;
   }
+  /// The elements between two neighbours along axes. 0: all of them are one.
+  std::int64_t distance(const buffer& b, axis_range along) const {
+    return b.samples(along.first, along.last) == 1 ? 0 : count(b.extents) * b.samples(along.last, axes_);
+  }
   /// The bytes before run r of a buffer.
-  std::int64_t offset(const buffer& b, axis_range along, std::int64_t r) const {
+  std::int64_t offset(const buffer& b, axis_range of_samples, axis_range of_directions, std::int64_t r) const {
     std::int64_t bytes = b.bytes * count(b.extents), sum = 0;
     for (int a = axes_ - 1; a >= 0; --a) {
-      if (a < along.first || a >= along.last) {
+      if (!of_samples.has(a) && !of_directions.has(a)) {
         if (b.dims[a] != 1) sum += r % batch_[a] * bytes;
         r /= batch_[a];
       }
@@ -190,8 +234,10 @@ class buffer_list {
   buffer* buffers_;
   const leaf* leaves_;
   int arguments_, count_;
+  bool has_directions_;
   int axes_ = 0;  // of the batch
   extents batch_{};
+  axis_kind kinds_[max_rank] = {};
   int where_ = 0;
   const char* what_ = "";
 };
@@ -204,32 +250,59 @@ struct over_buffers : arithmetic_of_models {
   template <class T, class S>
   using type = borrowed<std::conditional_t<IsWritten, T, const T>, S>;
 };
-/// A tree over foreign memory. In a batch each leaf has the samples along a new axis 0.
-template <bool IsWritten, bool IsBatch, class X>
-using tree_over_buffers = rebind_kind_t<X, std::conditional_t<IsBatch, with_changes<over_buffers<IsWritten>, stacks<dyn>>, over_buffers<IsWritten>>>;
+/// The new axes of an operand in a run: a batch has axes for samples and for directions where they differ.
+template <class Operand, bool IsBatch, bool HasDirections>
+struct axes_in_run {
+  static constexpr bool samples = IsBatch && !Operand::is_shared, directions = HasDirections && Operand::is_linear;
+  template <class Kind>
+  using kind = std::conditional_t<samples && directions, with_changes<Kind, stacks<dyn>, stacks<dyn>>, std::conditional_t<samples || directions, with_changes<Kind, stacks<dyn>>, Kind>>;
 
-template <bool IsWritten, bool IsBatch, class X>
-auto tree_over(const buffer*& at, std::int64_t samples) {
+  /// The extents and strides of a buffer: of the directions, of the samples, of one sample.
+  static std::pair<extents, extents> of(const buffer& b, run_of_samples run) {
+    std::pair<extents, extents> found;
+    auto& [shape, strides] = found;
+    if constexpr (directions) shape.push_back(run.directions), strides.push_back(b.direction_step);
+    if constexpr (samples) shape.push_back(run.samples), strides.push_back(b.step);
+    const extents within = row_major(b.extents);
+    for (int a = 0; a < b.extents.rank; ++a) shape.push_back(b.extents[a]), strides.push_back(within[a]);
+    return found;
+  }
+};
+/// An operand over foreign memory.
+template <bool IsWritten, class Operand, class Axes>
+using tree_over_buffers = rebind_kind_t<typename Operand::type, typename Axes::template kind<over_buffers<IsWritten>>>;
+
+template <class Operand>
+using read_alone = tree_over_buffers<false, Operand, axes_in_run<Operand, false, false>>;
+
+template <bool IsWritten, class Operand, class Axes>
+auto tree_over(const buffer*& at, run_of_samples run) {
   const auto leaf = [&]<class L>(element_tag<L>) {
     using element = std::conditional_t<IsWritten, element_t<L>, const element_t<L>>;
     const buffer& b = *at++;
-    if constexpr (IsBatch) return borrow<shape_of_t<L>>(reinterpret_cast<element*>(b.data), b.batched_extents(samples), b.batched_strides());
-    else return borrow<shape_of_t<L>>(reinterpret_cast<element*>(b.data), b.extents);
+    if constexpr (Axes::samples || Axes::directions) {
+      const auto layout = Axes::of(b, run);
+      return borrow<shape_of_t<L>>(reinterpret_cast<element*>(b.data), layout.first, layout.second);
+    } else {
+      return borrow<shape_of_t<L>>(reinterpret_cast<element*>(b.data), b.extents);
+    }
   };
-  return build_tree<tree_over_buffers<IsWritten, IsBatch, X>>(leaf);
+  return build_tree<tree_over_buffers<IsWritten, Operand, Axes>>(leaf);
 }
 
-/// A call: F on one sample, Batch::of<F> on a batch. Result and Arguments are operands.
-template <class Single, class Batch, class Results, class... Argument>
+/// A call: Single on one sample, Batch on a batch, and Directions on a batch whose linear operands differ by the direction, along their first axis; void: there are
+/// no linear ones, or a batch computes each direction as a sample. Result and Arguments are operands.
+template <class Single, class Batch, class Directions, class Results, class... Argument>
 struct call_of;
-template <class Single, class Batch, class... Result, class... Argument>
-struct call_of<Single, Batch, std::tuple<Result...>, Argument...> {
+template <class Single, class Batch, class Directions, class... Result, class... Argument>
+struct call_of<Single, Batch, Directions, std::tuple<Result...>, Argument...> {
   static constexpr int arguments = (0 + ... + tree<typename Argument::type>::leaves), results = (0 + ... + tree<typename Result::type>::leaves);
   static constexpr auto leaves = leaves_of<Argument..., Result...>;
+  static constexpr bool has_directions = !std::is_void_v<Directions>;
 
   /// Writes the extents of the results for one sample to `to`. The buffers of the arguments have been read.
   static void find_extents([[maybe_unused]] const buffer* buffers, extents* to) {
-    using program_type = program<source_of_call<Single, tree_over_buffers<false, false, typename Argument::type>...>>;
+    using program_type = program<source_of_call<Single, read_alone<Argument>...>>;
     std::int64_t symbols[program_type::symbol_count + 1] = {};
     if constexpr (!program_type::is_static) {
       leaf_argument given[arguments + 1];
@@ -240,22 +313,22 @@ struct call_of<Single, Batch, std::tuple<Result...>, Argument...> {
   }
 
   static void run(const buffer_list& list, buffer* buffers) {
-    if (!list.is_batch()) return run_over<false>(Single{}, buffers, 1);
-    list.for_each_run([&](std::int64_t samples) {
-      if (samples == buffer_list::alone) run_over<false>(Single{}, buffers, 1);
-      else run_over<true>(Batch{}, buffers, samples);
+    if (!list.is_batch()) return run_over<false, false>(Single{}, buffers, {});
+    list.for_each_run([&](run_of_samples run) {
+      if (run.samples == buffer_list::alone) return run_over<false, false>(Single{}, buffers, {});
+      if constexpr (has_directions)
+        if (run.directions != 1) return run_over<true, true>(Directions{}, buffers, run);
+      run_over<true, false>(Batch{}, buffers, run);
     });
   }
 
  private:
-  template <bool IsBatch, class F>
-  static void run_over(F f, const buffer* buffers, std::int64_t samples) {
+  template <bool IsBatch, bool HasDirections, class F>
+  static void run_over(F f, const buffer* buffers, run_of_samples run) {
     const buffer* at = buffers;
     // Braces evaluate the trees in order.
-    const std::tuple<tree_over_buffers<false, IsBatch && !Argument::is_shared, typename Argument::type>...> x{
-        tree_over<false, IsBatch && !Argument::is_shared, typename Argument::type>(at, samples)...};
-    std::tuple<tree_over_buffers<true, IsBatch && !Result::is_shared, typename Result::type>...> y{
-        tree_over<true, IsBatch && !Result::is_shared, typename Result::type>(at, samples)...};
+    const std::tuple<tree_over_buffers<false, Argument, axes_in_run<Argument, IsBatch, HasDirections>>...> x{tree_over<false, Argument, axes_in_run<Argument, IsBatch, HasDirections>>(at, run)...};
+    std::tuple<tree_over_buffers<true, Result, axes_in_run<Result, IsBatch, HasDirections>>...> y{tree_over<true, Result, axes_in_run<Result, IsBatch, HasDirections>>(at, run)...};
     std::apply([&](auto&... result) { std::apply([&](const auto&... argument) { compile(f).into(result...)(argument...); }, x); }, y);
   }
 };

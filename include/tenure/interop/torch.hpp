@@ -93,17 +93,18 @@ class torch_tensor {
 
 using torch_entry = void(StableIValue* stack, std::uint64_t inputs, std::uint64_t outputs);
 
-/// The operator of a call, on PyTorch's stack. After the arguments comes a number: bit k says that result k is a sum over the batch.
+/// The operator of a call, on PyTorch's stack. After the arguments come two numbers: bit k of the first says that result k is a sum over the batch, except
+/// over as many first axes as the second.
 template <class Call>
 struct torch_operator {
   static void run(StableIValue* stack, std::uint64_t inputs, std::uint64_t outputs) {
     constexpr int arguments = Call::arguments, results = Call::results;
     torch_tensor tensors[arguments + results];
     for (int i = 0; i < arguments; ++i) tensors[i] = torch_tensor(handle_in(stack[i]));
-    const std::uint64_t sums = stack[arguments];
-    if (inputs != arguments + 1 || outputs != results) throw std::runtime_error("tenure: call: another number of tensors");
+    if (inputs != arguments + 2 || outputs != results) throw std::runtime_error("tenure: call: another number of tensors");
+    const std::uint64_t sums = stack[arguments], free_axes = stack[arguments + 1];
     buffer buffers[arguments + results];
-    buffer_list list(buffers, Call::leaves.at, arguments, results);
+    buffer_list list(buffers, Call::leaves.at, arguments, results, Call::has_directions);
     bool fits = true;
     for (int i = 0; i < arguments && fits; ++i) fits = tensors[i].read_as(i, list, Call::leaves.at);
     if (!fits || !list.find_batch(arguments)) throw std::runtime_error(list.refusal().c_str());
@@ -111,7 +112,7 @@ struct torch_operator {
     Call::find_extents(buffers, of_sample);
     for (int k = 0; k < results; ++k) {
       extents shape;
-      for (int a = 0; a < list.batch().rank; ++a) shape.push_back(sums >> k & 1 ? 1 : list.batch()[a]);
+      for (int a = 0; a < list.batch().rank; ++a) shape.push_back((sums >> k & 1) != 0 && static_cast<std::uint64_t>(a) >= free_axes ? 1 : list.batch()[a]);
       if (shape.rank + of_sample[k].rank > max_rank) throw std::runtime_error("tenure: call: a result has more axes than a tensor can have");
       for (int a = 0; a < of_sample[k].rank; ++a) shape.push_back(of_sample[k][a]);
       tensors[arguments + k] = torch_tensor(Call::leaves.at[arguments + k].type, shape);

@@ -65,7 +65,7 @@ struct xla_handler {
   static XLA_FFI_Error* run(XLA_FFI_CallFrame* frame) {
     if (asks_for_version(*frame)) [[unlikely]] return tell_version(*frame);
     buffer buffers[Call::arguments + Call::results];
-    buffer_list list(buffers, Call::leaves.at, Call::arguments, Call::results);
+    buffer_list list(buffers, Call::leaves.at, Call::arguments, Call::results, Call::has_directions);
     if (!read_frame(*frame, list, Call::arguments, Call::results)) return error_of(*frame, list.refusal());
     try {
       Call::run(list, buffers);
