@@ -169,7 +169,13 @@ class scalarizer : scalar_regions {
       return whole_[id] = out_.emit(n);
     }
     const auto row = [&](std::int64_t n) { return first_axis_ == 0 ? extents{1, {n}} : extents{2, {samples_, n}}; };
-    const auto number = [&](std::int64_t i) { return ops::reshape_to({out_, scalar_of(id, i)}, row(1)); };
+    // An element of another array is copied as a number, by the kernel that computes the others.
+    const auto number = [&](std::int64_t i) {
+      node_id x = scalar_of(id, i);
+      const opcode op = out_[below_reshapes(out_, x)].op;
+      if (first_axis_ == 0 && op != opcode::constant && !is_fused(op)) x = out_.emit({.op = opcode::copy, .type = g_[id].type, .arity = 1, .shape = scalar_, .in = {x, none, none}});
+      return ops::reshape_to({out_, x}, row(1));
+    };
     ops::value all = number(0);
     for (std::int64_t i = 1; i < scalars(id); ++i) {
       const std::int16_t longer = out_.intern(row(i + 1));
