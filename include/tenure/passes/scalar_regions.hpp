@@ -32,9 +32,9 @@ class scalar_regions {
   constexpr scalar_regions(const ir::graph_view& g, std::int64_t samples, limits_of_region most = {})
       : g_(g), samples_(samples), first_axis_(samples == one_sample ? 0 : 1), most_(most), region_(g.count, none), work_(g.count, 0), gains_(g.count, 0), losses_(g.count, 0) {
     for (int s = 0; s < g_.shape_count; ++s) scalars_.push_back(scalars(g_.shapes[s]));
-    if (first_axis_ == 0) origins_ = ir::array<origin_of_elements>(g.count, origin_of_elements::memory);
+    if (first_axis_ == 0) origins_ = ir::array<origin_of_elements>(g.count, origin_of_elements::memory), has_gaps_ = ir::array<char>(g.count, 0);
     for (node_id id = 0; id < g_.count; ++id) {
-      if (first_axis_ == 0) origins_[id] = origin(id);
+      if (first_axis_ == 0) has_gaps_[id] = gaps(id), origins_[id] = origin(id);
       if (!is_eligible(id)) continue;
       region_[id] = id;
       const auto join = [&](node_id operand) {
@@ -119,6 +119,14 @@ class scalar_regions {
   static constexpr bool is_movement(opcode op) {
     return op == opcode::slice || op == opcode::reshape || op == opcode::permute || op == opcode::pad || op == opcode::concat;
   }
+  /// Whether an array has the zeros of a pad, or is a sum of two such arrays. So derivatives put their parts together.
+  constexpr bool gaps(node_id id) const {
+    const ir::node& n = g_[id];
+    if (n.op == opcode::pad) return true;
+    if (n.op == ops::code_of<ops::add>()) return has_gaps_[n.in[0]] && has_gaps_[n.in[1]];
+    return is_movement(n.op) && (has_gaps_[n.in[0]] || (n.arity > 1 && has_gaps_[n.in[1]]));
+  }
+  constexpr bool is_sum_of_parts(node_id id) const { return first_axis_ == 0 && has_gaps_[id] && !is_movement(g_[id].op); }
   /// Where the elements of an array of one sample come from.
   constexpr origin_of_elements origin(node_id id) const {
     using enum origin_of_elements;
@@ -129,7 +137,7 @@ class scalar_regions {
     origin_of_elements from = known;
     for (int k = 0; k < n.arity; ++k)
       if (const origin_of_elements operand = origins_[n.in[k]]; operand < from) from = operand;
-    if (is_movement(n.op)) return from;
+    if (is_movement(n.op) || is_sum_of_parts(id)) return from;
     if (from == known && (n.op == opcode::cast || n.op == ops::code_of<ops::equal>())) return known;
     const bool is_number = count == 1 || ops::is_opaque(n.op) || (ops::is_pointwise(n.op) && is_eligible(id));
     return is_small(id) && is_number ? numbers : memory;
@@ -137,7 +145,7 @@ class scalar_regions {
   /// Whether the node is an array of one sample that only has numbers in their places, or elements that the compiler knows.
   constexpr bool is_assembled(node_id id) const {
     if (first_axis_ == 1 || origins_[id] == origin_of_elements::memory) return false;
-    return is_known_to_compiler(id) || is_movement(g_[id].op);
+    return is_known_to_compiler(id) || is_movement(g_[id].op) || is_sum_of_parts(id);
   }
   constexpr bool is_known_to_compiler(node_id id) const { return first_axis_ == 0 && origins_[id] == origin_of_elements::known && g_[id].op != opcode::constant; }
 
@@ -247,7 +255,7 @@ class scalar_regions {
   /// their elements becomes an operation.
   constexpr void weigh_one_sample() {
     for (node_id id = 0; id < g_.count; ++id) {
-      if (region_[id] == none || (scalars(id) == 1 && g_[id].op != opcode::reduce)) continue;
+      if (region_[id] == none || is_sum_of_parts(id) || (scalars(id) == 1 && g_[id].op != opcode::reduce)) continue;
       const int root = root_of(id);
       work_[root] += operations(id), losses_[root] += operations(id);
     }
@@ -256,6 +264,15 @@ class scalar_regions {
     });
     for (node_id id = 0; id < g_.count; ++id)
       if (is_assembled(id) && is_separate_step(g_, scalars_.data(), id)) gains_[root_of(id)] += costs::short_rows;
+    // An array that a step or a result needs is stored number by number.
+    ir::array<char> is_stored(g_.count, 0);
+    const auto store = [&](node_id id) {
+      if (!is_stored[id] && is_assembled(id) && !is_small(id)) losses_[root_of(id)] += scalars(id);
+      is_stored[id] = 1;
+    };
+    for (node_id id = 0; id < g_.count; ++id)
+      for (int k = 0; region_[id] == none && k < g_[id].arity; ++k) store(g_[id].in[k]);
+    for (int i = 0; i < g_.output_count; ++i) store(g_.outputs[i]);
   }
 
   constexpr int root_of(int i) {
@@ -268,6 +285,7 @@ class scalar_regions {
   ir::array<std::int64_t> scalars_;  // of each shape
   ir::array<int> region_;            // union-find over eligible nodes
   ir::array<origin_of_elements> origins_;  // of each node, in a function of one sample
+  ir::array<char> has_gaps_;
   ir::array<std::int64_t> work_, gains_, losses_;
 };
 
