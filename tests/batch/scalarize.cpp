@@ -2,6 +2,8 @@
 // Small functions over many samples, compiled: the numbers of a sample are nodes of their own, and lanes are samples.
 #include "../control_flow/reference.hpp"
 
+#include <cmath>
+#include <cstring>
 #include <limits>
 
 #include <tenure/threads.hpp>
@@ -64,6 +66,76 @@ TEST_CASE("Without vmap, arrays of few numbers between numbers are numbers too: 
     judged::agree(f(a, b, c), judged::by_reference(edge, a, b, c), 1e-12);
     tn::as_span(b)[2] = 0.4;
   }
+}
+
+TEST_CASE("Without vmap, a Jacobian is put together from numbers by one kernel, whatever zeros and ones it has") {
+  // A step of a vehicle: place, heading and speed; acceleration and turn. Its Jacobian has 24 elements, most of them 0 or 1.
+  constexpr auto move = [](auto z) {
+    return tn::stack(z(0) + 0.1 * z(3) * tn::cos(z(2)), z(1) + 0.1 * z(3) * tn::sin(z(2)), z(2) + 0.1 * z(5), z(3) + 0.1 * z(4));
+  };
+  constexpr auto slopes = [](auto z) { return tn::jacobian(decltype(move)())(z); };
+  constexpr auto f = tn::compile(slopes);
+  using state = tn::tensor<double, tn::shape<6>>;
+  using plan = decltype(f.plan(state()));
+  STATIC_REQUIRE(plan::kernels() == 1);
+  STATIC_REQUIRE(plan::workspace_bytes() == 0);
+  const state z = {0.3, -0.2, 0.7, 1.5, 0.1, 0.2};
+  const double c = std::cos(0.7), s = std::sin(0.7);
+  const double wanted[4][6] = {{1, 0, -0.15 * s, 0.1 * c, 0, 0}, {0, 1, 0.15 * c, 0.1 * s, 0, 0}, {0, 0, 1, 0, 0, 0.1}, {0, 0, 0, 1, 0.1, 0}};
+  const auto found = f(z);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 6; ++j) CHECK(found(i, j) == Approx(wanted[i][j]).epsilon(1e-14));
+  // The unit matrix, its rows moved, and a part that a solution fills; the same array in two orders.
+  constexpr auto parts = [](auto a, auto b) {
+    const auto x = tn::solve(a, b);
+    const auto whole = tn::concat<1>(tn::concat<0>(tn::eye<double>(tn::shape<2, 2>{}), tn::outer(x, b)), tn::concat<0>(tn::transpose(x * a), tn::zeros_like(a)));
+    return std::tuple{whole, tn::transpose(whole), tn::matmul(whole, tn::transpose(whole)), tn::pad<0, 1, 2>(tn::sin(x), 0.0)};
+  };
+  const tn::tensor<double, tn::shape<2, 2>> a = {{2, 0.5}, {-1, 3}};
+  const tn::tensor<double, tn::shape<2>> b = {0.7, -0.4}, odd = {std::numeric_limits<double>::infinity(), 0.2};
+  judged::agree(tn::compile(parts)(a, b), judged::by_reference(parts, a, b), 1e-12);
+  judged::agree(tn::compile(parts)(a, odd), judged::by_reference(parts, a, odd), 1e-12);
+}
+
+TEST_CASE("A filter of attitude is one kernel, and writes over its state without a copy") {
+  // Mahony's filter: a quaternion and a bias go in and come out.
+  constexpr auto mahony = [](auto q, auto bias, auto turn, auto pull, auto dt) {
+    const auto down = tn::stack(2.0 * (q(1) * q(3) - q(0) * q(2)), 2.0 * (q(0) * q(1) + q(2) * q(3)), q(0) * q(0) - q(1) * q(1) - q(2) * q(2) + q(3) * q(3));
+    const auto error = tn::cross(tn::normalize(pull), down);
+    const auto next = bias + 0.1 * dt * error;
+    const auto w = turn + error + next;
+    return std::tuple{tn::normalize(q + 0.5 * dt * tn::quat_mul(q, tn::concat<0>(tn::unsqueeze<0>(tn::zeros_like(dt)), w))), next};
+  };
+  constexpr auto f = tn::compile(mahony);
+  using quaternion = tn::tensor<double, tn::shape<4>>;
+  using vector = tn::tensor<double, tn::shape<3>>;
+  using plan = decltype(f.plan(quaternion(), vector(), vector(), vector(), 0.01));
+  STATIC_REQUIRE(plan::kernels() == 1);
+  STATIC_REQUIRE(plan::workspace_bytes() == 0);
+  for (const double size : {1.0, 1e-200, 1e200, 0.0, std::numeric_limits<double>::quiet_NaN()}) {
+    quaternion q = {0.9, 0.1, -0.2, 0.3}, beside;
+    vector bias = {0.01, -0.02, 0.03}, bias_beside;
+    const vector turn = {0.1, -0.2, 0.05}, pull = {0.3 * size, -0.5 * size, 9.7 * size};
+    judged::agree(f(q, bias, turn, pull, 0.01), judged::by_reference(mahony, q, bias, turn, pull, 0.01), 1e-12);
+    CHECK(f.into(q, bias).copied_bytes(q, bias, turn, pull, 0.01) == 0);
+    f.into(beside, bias_beside)(q, bias, turn, pull, 0.01);
+    f.into(q, bias)(q, bias, turn, pull, 0.01);
+    CHECK(std::memcmp(tn::as_span(q).data(), tn::as_span(beside).data(), 4 * sizeof(double)) == 0);
+    CHECK(std::memcmp(tn::as_span(bias).data(), tn::as_span(bias_beside).data(), 3 * sizeof(double)) == 0);
+  }
+  // A result over an argument that it permutes, and one that another step reads after the write.
+  constexpr auto turned = [](auto x) { return tn::stack(x(3) + x(0), x(0) - x(1), x(1) * x(2), x(2) + x(0)); };
+  constexpr auto later = [](auto x, auto a) { return std::tuple{tn::stack(x(1) + x(0), x(0)), tn::solve(a, tn::stack(tn::sin(x(0)), x(1))) * x(0) + x}; };
+  quaternion x = {1, 2, 3, 4};
+  const auto alone = tn::compile(turned)(x);
+  CHECK(tn::compile(turned).into(x).copied_bytes(x) == 0);
+  tn::compile(turned).into(x)(x);
+  for (int i = 0; i < 4; ++i) CHECK(x(i) == alone(i));
+  tn::tensor<double, tn::shape<2>> y = {1, 2}, other;
+  const tn::tensor<double, tn::shape<2, 2>> a = {{2, 0.5}, {-1, 3}};
+  const auto [first, second] = tn::compile(later)(y, a);
+  tn::compile(later).into(y, other)(y, a);
+  for (int i = 0; i < 2; ++i) CHECK((y(i) == first(i) && other(i) == second(i)));
 }
 
 TEST_CASE("Matrices of few numbers, float32, with infinities and NaN") {

@@ -76,7 +76,7 @@ TEST_CASE("the text of a plan shows the bodies") {
 return %7
 step 0: control-flow operation %3 result %4
 step 1: control-flow operation %6 result %7
-workspace: 192 bytes
+workspace: 128 bytes
 )");
 }
 

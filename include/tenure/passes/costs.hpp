@@ -70,6 +70,10 @@ inline constexpr int work_for_a_read = 16;
 inline constexpr std::int64_t max_scalars = 36;
 /// The maximum number of elements of an array of a function without vmap that becomes numbers, and of the operations of a product.
 inline constexpr std::int64_t max_numbers_of_one = 8, max_product_of_one = 64;
+/// The most elements of such an array that is only put together from numbers and constants, as the Jacobian of few results: 6 x 8.
+inline constexpr std::int64_t max_assembled_of_one = 48;
+/// The most quotients or roots of an array that becomes numbers. The divider takes a packet of four hardly faster than four numbers.
+inline constexpr std::int64_t max_divisions_of_one = 4;
 /// The maximum number of arithmetic operations of a region for each sample. More operations take long to compile, and need many kernels.
 inline constexpr std::int64_t max_scalar_operations = 768;
 /// The maximum for a product with a matrix that all samples share. A larger product stays one product for all samples, which is fast.

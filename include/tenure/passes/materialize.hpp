@@ -148,11 +148,15 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
     return out.emit({.op = ir::opcode::copy, .type = out[of].type, .arity = 1, .shape = out[of].shape, .in = {of, none, none}});
   };
   const auto root_of = [&](node_id id) -> const ir::node& { return out[below_views(out, id)]; };
-  // The copy of a constant has the shape below the reshapes: that of the kernel that computes the neighbouring parts, so this kernel stores it too.
+  // The copy of a constant or a number has the shape below the reshapes: that of the kernel that computes the neighbouring parts, so this kernel stores it too.
+  // One constant is a number.
   const auto copy_of_part = [&](node_id id) {
-    const node_id below = below_reshapes(out, id);
+    node_id below = below_reshapes(out, id);
+    const bool is_one = all_static(out.shape_of(id)) && count(out.shape_of(id)) == 1;
     const bool is_constant = out[below].op == ir::opcode::constant && same_but_ones(out.shape_of(below), out.shape_of(id));
-    return is_constant ? ops::reshape_to({out, copy(below)}, extents(out.shape_of(id))).id : copy(id);
+    if (is_constant && is_one) below = out.constant_bits(out[below].type, out.intern({}), out[below].attr);
+    const bool moves = is_constant || (is_one && out.shape_of(below).rank == 0 && is_fused(out[below].op));
+    return moves ? ops::reshape_to({out, copy(below)}, extents(out.shape_of(id))).id : copy(id);
   };
   const auto rootless = [&](node_id id) { return is_source(root_of(id).op) && root_of(id).op != ir::opcode::input; };
   parts_of_concats parts(g);

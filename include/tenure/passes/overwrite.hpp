@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Whether a result may be written into the memory of an argument. This is allowed if every read of the argument is
 // - in an earlier step than the first write of the result,
-// - in the kernel that writes the result, if it reads each element before it writes this element, in the same pass or an earlier one,
+// - in the kernel that writes the result, if it reads each element before it writes this element, in the same pass or an earlier one; a kernel over one
+//   element, whose values are numbers, reads all that it reads before it writes,
 // - in an update step that computes the result, or in a loop or a branch that allows it.
 // The same rule decides whether a temporary gets the memory of another temporary: see reuse_temporaries.
 #pragma once
@@ -67,10 +68,21 @@ struct in_one_call {
   }
 };
 
+/// Whether the kernel has one iteration, as a kernel of numbers has. Then all its loads are in phase 0, before its pass, in which it stores.
+constexpr bool has_one_iteration(const kernel& k) {
+  bool is_one = true;
+  for (int d = 0; d < k.outer + k.inner; ++d) is_one = is_one && k.extent[d].is_static() && k.extent[d].factor == 1;
+  return is_one;
+}
+/// Whether an instruction of a kernel of one iteration loads before every store of the pass, or is such a store.
+constexpr bool is_load_before_stores(const instruction& x) { return x.what == instruction::kind::load && x.row && x.phase == 0; }
+constexpr bool is_store_after_loads(const instruction& x) { return x.what == instruction::kind::store && !x.row; }
+
 /// Whether the kernel of the step stores each element of the result at the place of an element of the argument, after its last load of this element.
 template <class Same = in_every_call>
 constexpr bool overwrites_elementwise(const plan_view& p, const step& s, int argument_buffer, int result_buffer, const Same& same = {}) {
   const kernel& k = p.kernels[s.kernel];
+  const bool is_one = has_one_iteration(k);
   int stored = -1, at = -1;
   unsigned pass = 0;
   for (int i = 0; i < k.instruction_count; ++i) {
@@ -84,6 +96,7 @@ constexpr bool overwrites_elementwise(const plan_view& p, const step& s, int arg
   for (int i = 0; i < k.instruction_count; ++i) {
     const instruction& x = p.instructions[k.first_instruction + i];
     if (x.access < 0 || p.accesses[s.first_access + x.access].buffer != argument_buffer) continue;
+    if (is_one && is_load_before_stores(x)) continue;
     const bool later = x.row || (x.passes & ~((pass << 1) - 1)) != 0 || ((x.passes & pass) != 0 && i > at);
     if (later || !same(p.accesses[s.first_access + x.access], p.accesses[s.first_access + stored])) return false;
   }
@@ -134,6 +147,7 @@ class uses_in_kernels {
     places_.clear();  // the numbers of places are compared only within a step
     const step& of = p_.steps[s];
     const kernel& k = p_.kernels[of.kernel];
+    const bool is_one = has_one_iteration(k);
     for (int i = 0; i < k.instruction_count; ++i) {
       const instruction& x = p_.instructions[k.first_instruction + i];
       if (x.access < 0) continue;
@@ -141,8 +155,12 @@ class uses_in_kernels {
       if (a.buffer < 0) continue;
       const auto [use, writes] = to(p_.buffers[a.buffer]);
       if (use == nullptr || (use->place == nowhere && !writes)) continue;
+      if (is_one && use->place != nowhere && (writes ? is_store_after_loads(x) : is_load_before_stores(x))) {
+        use->place = any_element, use->at = writes ? 1 : 0;
+        continue;
+      }
       const int here = place_of(a), pass = static_cast<int>(std::bit_width(x.passes)), at = pass << 24 | i;
-      const bool is_elementwise = !x.row && (writes ? x.what == instruction::kind::store : use->place == unknown || use->place == here);
+      const bool is_elementwise = !is_one && !x.row && (writes ? x.what == instruction::kind::store : use->place == unknown || use->place == here);
       if (!is_elementwise) use->place = nowhere;
       else if (use->place != nowhere) use->place = here;
       if (writes || at > use->at) use->at = at;
@@ -150,7 +168,7 @@ class uses_in_kernels {
   }
 
  private:
-  static constexpr int unknown = -1, nowhere = -2;
+  static constexpr int unknown = -1, nowhere = -2, any_element = 0;
 
   /// Equal numbers for equal elements.
   constexpr int place_of(const access& a) {

@@ -15,6 +15,12 @@ namespace TENURE_NAMESPACE::passes {
 struct limits_of_region {
   std::int64_t elements = costs::max_scalars, operations = costs::max_scalar_operations;
 };
+/// What scalar_regions knows of an array of a function without vmap.
+enum class origin_of_elements : char {
+  memory,   // an argument, or a step
+  numbers,  // computed numbers, elements of a small result of a step and constants, which slices, pads and concats put in their places
+  known,    // constants and positions: the compiler knows each element
+};
 
 class scalar_regions {
  public:
@@ -26,7 +32,9 @@ class scalar_regions {
   constexpr scalar_regions(const ir::graph_view& g, std::int64_t samples, limits_of_region most = {})
       : g_(g), samples_(samples), first_axis_(samples == one_sample ? 0 : 1), most_(most), region_(g.count, none), work_(g.count, 0), gains_(g.count, 0), losses_(g.count, 0) {
     for (int s = 0; s < g_.shape_count; ++s) scalars_.push_back(scalars(g_.shapes[s]));
+    if (first_axis_ == 0) origins_ = ir::array<origin_of_elements>(g.count, origin_of_elements::memory), has_gaps_ = ir::array<char>(g.count, 0);
     for (node_id id = 0; id < g_.count; ++id) {
+      if (first_axis_ == 0) has_gaps_[id] = gaps(id), origins_[id] = origin(id);
       if (!is_eligible(id)) continue;
       region_[id] = id;
       const auto join = [&](node_id operand) {
@@ -107,11 +115,46 @@ class scalar_regions {
     return has_whole_rows ? shared_product{left, n.in[1]} : shared_product{};
   }
 
+  /// Whether the node puts elements of its operands, and zeros, into places.
+  static constexpr bool is_movement(opcode op) {
+    return op == opcode::slice || op == opcode::reshape || op == opcode::permute || op == opcode::pad || op == opcode::concat;
+  }
+  /// Whether an array has the zeros of a pad, or is a sum of two such arrays. So derivatives put their parts together.
+  constexpr bool gaps(node_id id) const {
+    const ir::node& n = g_[id];
+    if (n.op == opcode::pad) return true;
+    if (n.op == ops::code_of<ops::add>()) return has_gaps_[n.in[0]] && has_gaps_[n.in[1]];
+    return is_movement(n.op) && (has_gaps_[n.in[0]] || (n.arity > 1 && has_gaps_[n.in[1]]));
+  }
+  constexpr bool is_sum_of_parts(node_id id) const { return first_axis_ == 0 && has_gaps_[id] && !is_movement(g_[id].op); }
+  /// Where the elements of an array of one sample come from.
+  constexpr origin_of_elements origin(node_id id) const {
+    using enum origin_of_elements;
+    const std::int64_t count = scalars(id);
+    if (count <= 0 || count > costs::max_assembled_of_one) return memory;
+    const ir::node& n = g_[id];
+    if (n.op == opcode::constant || n.op == opcode::iota) return known;
+    origin_of_elements from = known;
+    for (int k = 0; k < n.arity; ++k)
+      if (const origin_of_elements operand = origins_[n.in[k]]; operand < from) from = operand;
+    if (is_movement(n.op) || is_sum_of_parts(id)) return from;
+    if (from == known && (n.op == opcode::cast || n.op == ops::code_of<ops::equal>())) return known;
+    const bool is_number = count == 1 || ops::is_opaque(n.op) || (ops::is_pointwise(n.op) && is_eligible(id));
+    return is_small(id) && is_number ? numbers : memory;
+  }
+  /// Whether the node is an array of one sample that only has numbers in their places, or elements that the compiler knows.
+  constexpr bool is_assembled(node_id id) const {
+    if (first_axis_ == 1 || origins_[id] == origin_of_elements::memory) return false;
+    return is_known_to_compiler(id) || is_movement(g_[id].op) || is_sum_of_parts(id);
+  }
+  constexpr bool is_known_to_compiler(node_id id) const { return first_axis_ == 0 && origins_[id] == origin_of_elements::known && g_[id].op != opcode::constant; }
+
   /// Whether the node computes each sample separately, from few numbers.
   constexpr bool is_eligible(node_id id) const {
+    if (is_assembled(id)) return true;
     if (!is_small(id)) return false;
     const ir::node& n = g_[id];
-    if (ops::is_pointwise(n.op)) return first_axis_ == 1 || scalars(id) == 1 || is_arithmetic(n.op);
+    if (ops::is_pointwise(n.op)) return first_axis_ == 1 || scalars(id) == 1 || is_cheap(id);
     const bool after_samples = n.attr >= first_axis_;
     switch (n.op) {
       case opcode::cast: return true;
@@ -130,8 +173,21 @@ class scalar_regions {
     }
   }
 
-  /// An operation that takes a processor as long for a number as for a packet, or less.
-  static constexpr bool is_arithmetic(opcode op) { return op == opcode::neg || op == opcode::add || op == opcode::sub || op == opcode::mul; }
+  /// An operation that takes a processor as long for a number as for a packet, or less; or a few divisions, which take less than a step.
+  constexpr bool is_cheap(node_id id) const {
+    const ops::effort e = ops::effort_of(g_[id].op);
+    return e == ops::effort::arithmetic || (e != ops::effort::function && scalars(id) <= costs::max_divisions_of_one);
+  }
+  /// Whether an array needs a step of its own as an array: a pad, or a concat with a part that was moved before.
+  static constexpr bool is_separate_step(const ir::graph_view& g, const std::int64_t* scalars, node_id id) {
+    const ir::node& n = g.nodes[id];
+    if (n.op == opcode::pad) return true;
+    const auto is_moved = [&](node_id part) {
+      const ir::node& m = g.nodes[part];
+      return scalars[m.shape] > 1 && is_movement(m.op) && m.op != opcode::concat;
+    };
+    return n.op == opcode::concat && (is_moved(n.in[0]) || is_moved(n.in[1]));
+  }
   constexpr bool is_shared_product(node_id id) const { return shared_product_of(id).rows != none && operations(id) <= costs::max_shared_operations; }
 
   /// The number of arithmetic operations for each sample.
@@ -200,13 +256,24 @@ class scalar_regions {
   /// their elements becomes an operation.
   constexpr void weigh_one_sample() {
     for (node_id id = 0; id < g_.count; ++id) {
-      if (region_[id] == none || (scalars(id) == 1 && g_[id].op != opcode::reduce)) continue;
+      if (region_[id] == none || is_sum_of_parts(id) || (scalars(id) == 1 && g_[id].op != opcode::reduce)) continue;
       const int root = root_of(id);
       work_[root] += operations(id), losses_[root] += operations(id);
     }
     for_each_crossing(g_, scalars_.data(), [&](node_id id) {
       if (region_[id] != none) gains_[root_of(id)] += costs::short_rows;
     });
+    for (node_id id = 0; id < g_.count; ++id)
+      if (is_assembled(id) && is_separate_step(g_, scalars_.data(), id)) gains_[root_of(id)] += costs::short_rows;
+    // An array that a step or a result needs is stored number by number.
+    ir::array<char> is_stored(g_.count, 0);
+    const auto store = [&](node_id id) {
+      if (!is_stored[id] && is_assembled(id) && !is_small(id)) losses_[root_of(id)] += scalars(id);
+      is_stored[id] = 1;
+    };
+    for (node_id id = 0; id < g_.count; ++id)
+      for (int k = 0; region_[id] == none && k < g_[id].arity; ++k) store(g_[id].in[k]);
+    for (int i = 0; i < g_.output_count; ++i) store(g_.outputs[i]);
   }
 
   constexpr int root_of(int i) {
@@ -218,6 +285,8 @@ class scalar_regions {
   limits_of_region most_;
   ir::array<std::int64_t> scalars_;  // of each shape
   ir::array<int> region_;            // union-find over eligible nodes
+  ir::array<origin_of_elements> origins_;  // of each node, in a function of one sample
+  ir::array<char> has_gaps_;
   ir::array<std::int64_t> work_, gains_, losses_;
 };
 

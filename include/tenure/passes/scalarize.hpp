@@ -163,8 +163,19 @@ class scalarizer : scalar_regions {
   /// The node as an array.
   constexpr node_id whole(node_id id) {
     if (whole_[id] != none) return whole_[id];
+    if (is_view_of_whole(id)) {
+      ir::node n = g_[id];
+      n.in[0] = whole(n.in[0]);
+      return whole_[id] = out_.emit(n);
+    }
     const auto row = [&](std::int64_t n) { return first_axis_ == 0 ? extents{1, {n}} : extents{2, {samples_, n}}; };
-    const auto number = [&](std::int64_t i) { return ops::reshape_to({out_, scalar_of(id, i)}, row(1)); };
+    // An element of another array is copied as a number, by the kernel that computes the others.
+    const auto number = [&](std::int64_t i) {
+      node_id x = scalar_of(id, i);
+      const opcode op = out_[below_reshapes(out_, x)].op;
+      if (first_axis_ == 0 && op != opcode::constant && !is_fused(op)) x = out_.emit({.op = opcode::copy, .type = g_[id].type, .arity = 1, .shape = scalar_, .in = {x, none, none}});
+      return ops::reshape_to({out_, x}, row(1));
+    };
     ops::value all = number(0);
     for (std::int64_t i = 1; i < scalars(id); ++i) {
       const std::int16_t longer = out_.intern(row(i + 1));
@@ -172,6 +183,15 @@ class scalarizer : scalar_regions {
       all = {out_, out_.emit({.op = opcode::concat, .type = g_[id].type, .arity = 2, .shape = longer, .in = {all.id, next, none}, .attr = first_axis_})};
     }
     return whole_[id] = ops::reshape_to(all, extents(g_.shape_of(id))).id;
+  }
+
+  /// Whether an array is the same elements as one that is put together anyway, in another order or shape. A result gets its own array.
+  constexpr bool is_view_of_whole(node_id id) const {
+    const ir::node& n = g_[id];
+    if (!is_assembled(id) || (n.op != opcode::reshape && n.op != opcode::permute) || scalars(n.in[0]) == 1) return false;
+    for (int i = 0; i < g_.output_count; ++i)
+      if (g_.outputs[i] == id) return whole_[n.in[0]] != none;
+    return true;
   }
 
   // ---- the numbers of a node -----------------------------------------------------------------------------------------
@@ -189,6 +209,7 @@ class scalarizer : scalar_regions {
   constexpr node_id scalar(node_id id, std::int64_t i) {
     if (const shared_product p = shared_product_of(id); p.rows != none) return product(p, i);
     ir::node n = g_[id];
+    if (double known = 0; is_known_to_compiler(id) && is_known(id, i, known)) return out_.constant(n.type, scalar_, known);
     std::int64_t index[max_rank + 1] = {};
     const extents& s = g_.shapes[n.shape];
     indices(s, i, index, first_axis_);
@@ -273,6 +294,8 @@ constexpr bool has_numbers_in_arrays(const ir::graph_view& g) {
     const std::int64_t n = scalars[g[id].shape];
     is_possible = is_possible || (n > 0 && n <= costs::max_numbers_of_one);
   });
+  for (node_id id = 0; id < g.count && !is_possible; ++id)
+    is_possible = scalars[g[id].shape] > 0 && scalars[g[id].shape] <= costs::max_assembled_of_one && scalar_regions::is_separate_step(g, scalars.data(), id);
   if (!is_possible) return false;
   const scalar_regions regions(g, scalar_regions::one_sample, limits_of_one_sample);
   for (node_id id = 0; id < g.count; ++id)

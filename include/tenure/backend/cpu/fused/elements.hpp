@@ -12,12 +12,10 @@ struct pass_elements : reductions<Code> {
   using base = reductions<Code>;
   using typename base::element_state, typename base::kind, typename base::local_arguments, typename base::P, typename base::position, typename base::record;
   using typename base::row_state, typename base::sums, typename base::T, typename base::transposition;
-  using base::adds_several_rows, base::at, base::collected_numbers, base::columns_in_registers, base::decided, base::is_choice, base::is_sum_of_chosen;
+  using base::adds_several_rows, base::at, base::collected_numbers, base::columns_in_registers, base::decided, base::is_choice, base::is_sum_of_chosen, base::of_one_fold;
   using base::is_zero_elsewhere, base::k, base::lanes, base::last, base::mask_of_sums, base::stream_rows, base::uses_of;
   template <part Part, int Pass>
   using those = typename base::template those<Part, Pass>;
-
-  static constexpr int of_one_fold = 128;  // clang refuses folds of more than 256 operands
 
   /// The instructions of a pass for the packets W of a row, which begins at element i: each instruction for all of these packets before the next instruction.
   template <int Pass, at_choice Choice, bool Partial, int... W>

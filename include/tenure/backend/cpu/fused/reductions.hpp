@@ -19,9 +19,19 @@ struct reductions : packet_memory<Code> {
   using base::at, base::chooses, base::columns_in_registers, base::effort_of, base::in_group, base::k, base::lanes, base::last, base::reduces_columns;
   using base::total_of, base::ways;
 
+  static constexpr int of_one_fold = 128;  // clang refuses folds of more than 256 operands
+
+  /// The instructions I of a phase. A kernel of numbers has hundreds of them.
   template <int... I>
-  static TENURE_LAYER void row_phase(const local_arguments& args, const position& p, row_state& r, sums& total, std::integer_sequence<int, I...>) {
-    (program_detail::row_instruction<Code, I>(args, p.offset, r, total.scalar, true), ...);
+  static TENURE_LAYER void row_phase(const local_arguments& args, const position& p, row_state& r, sums& total, std::integer_sequence<int, I...> all) {
+    if constexpr (sizeof...(I) <= of_one_fold) (program_detail::row_instruction<Code, I>(args, p.offset, r, total.scalar, true), ...);
+    else some_of_row<0>(args, p, r, total, all, std::make_integer_sequence<int, of_one_fold>{});
+  }
+  template <int First, int... I, int... J>
+  static TENURE_LAYER void some_of_row(const local_arguments& args, const position& p, row_state& r, sums& total, std::integer_sequence<int, I...> all, std::integer_sequence<int, J...>) {
+    constexpr int list[] = {I...}, next = First + static_cast<int>(sizeof...(J)), rest = static_cast<int>(sizeof...(I)) - next;
+    (program_detail::row_instruction<Code, list[First + J]>(args, p.offset, r, total.scalar, true), ...);
+    if constexpr (rest > 0) some_of_row<next>(args, p, r, total, all, std::make_integer_sequence<int, (rest < of_one_fold ? rest : of_one_fold)>{});
   }
 
   template <int I>
