@@ -126,7 +126,7 @@ class lapack {
     if (rows < columns) throw std::logic_error("gesvd of a wide matrix");
     mapped<T> a(first, rows, columns), left(u, rows, columns);
     expect_finite<T>(a);
-    const Eigen::JacobiSVD<matrix<T>> found(a, Eigen::ComputeThinU | Eigen::ComputeThinV);
+    const Eigen::BDCSVD<matrix<T>> found(a, Eigen::ComputeThinU | Eigen::ComputeThinV);
     mapped<T>(s, columns, 1) = found.singularValues();
     matrix<T> right = found.matrixV();
     left = found.matrixU();

@@ -43,7 +43,7 @@ int main() {
     std::puts("no GPU: compiled, not run");
     return 77;
   }
-  for (const std::int64_t n : {40, 200}) {
+  for (const std::int64_t n : {64, 200}) {
     matrix a = random(n, n, 1), b = random(n, 5, 2), definite = random(n, n, 3), wide = random(n, n + 9, 4), tall = random(n + 9, n, 5);
     for (std::int64_t i = 0; i < n; ++i) {
       tn::as_span(a)[static_cast<std::size_t>(i * n + i)] += 2;

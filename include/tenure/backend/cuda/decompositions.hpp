@@ -2,7 +2,7 @@
 // Factorizations of large matrices on a device by LAPACK's functions, which are cuSOLVER's on a GPU, if TENURE_CUSOLVER is defined. The functions of a device take one
 // column-major matrix each; kernels/decompositions.hpp adds what the records in ops/opaque promise. A row-major matrix is the column-major transpose.
 // Law: large matrices have the conventions of small ones.
-// Cost: some calls and launches for each matrix, one after the other. A batch of many small matrices takes one thread for each.
+// Cost: some calls and launches for each matrix of a batch, one after the other. Small matrices take one thread each.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +37,9 @@ struct decomposition_needs {
 
 namespace detail {
 
-/// One thread needs about 5 ns for n^3 / 3 steps of elimination in memory of its own, whatever the number of matrices, and a call of cuSOLVER 60 us or more for each: an
-/// estimate, which no measurement has confirmed yet.
-constexpr bool is_large_matrix(std::int64_t n, std::int64_t samples) { return n >= 32 && n * n * n > samples * 36000; }
+/// From this extent on a matrix is large: an estimate, which no measurement on a GPU has confirmed yet. The size of the batch does not count, so that a matrix has the same
+/// bits in a batch and alone.
+inline constexpr std::int64_t least_large_extent = 64;
 
 /// A batch of matrices, row-major, and memory for one of them at a time.
 template <class T>

@@ -210,7 +210,7 @@ struct step_by_decomposition {
   static constexpr bool is_taken(const opaque_operation& n, const samples_memory<Record>& memory) {
     if constexpr (requires { Record::options_of(n.attr).is_adjugate; })
       if (Record::options_of(n.attr).is_adjugate) return false;
-    return detail::is_large_matrix(by::rows(memory.sizes), memory.samples);
+    return by::rows(memory.sizes) >= detail::least_large_extent;
   }
   static constexpr std::int64_t integers(const samples_memory<Record>& memory) { return detail::batch_of_matrices<T>::integers(memory.sizes, memory.samples); }
   /// In elements: an integer takes one of them.
