@@ -15,13 +15,13 @@ not_by_clang='^header[.]alone$'  # a missing include does not depend on the comp
 # reads the headers once, in a half to a quarter of the time of g++, which runs the rest. Left to --all are: every float through vector math, three
 # quarters of the random graphs, two thirds of large tables of programs (tests/quick.hpp), the laws in float and for run-time extents, files whose
 # subject others meet too (tests/CMakeLists.txt), the size of the code, the internal headers alone, and for nvcc a second GPU, whole programs and
-# large graphs (TENURE_QUICK_TESTS); the compiled random programs, GradBench, the lines of a profile, large matrices by Eigen; the suites of the
+# large graphs (TENURE_QUICK_TESTS); the compiled random programs, GradBench, the lines of a profile, large matrices by Eigen and on a device; the suites of the
 # CPU on another device; models without macros (scripts/reflection.sh); the example for microcontrollers under QEMU; `pip install ./examples/python` and its tests with PyTorch and JAX; the module by CMake and with libc++; Meson, Conan,
 # vcpkg's port and the files of a release; many processes with MPICH, and the command that trains on the digits in two; with clang++, the examples
 # and the compiling twins of must-not-compile tests. These tests are compiled forty in a unit.
 quick=ON
-skip_gcc="batch;ceres;control_flow;eager;expr;far_suites;golden;gradbench;inspect;large_matrices;laws;ops;optim;out_of_memory;profile_lines;random_programs;transform"
-skip_clang="backend;blas;consumer;core;cuda;debug_nans;device;fuzz;gradbench;examples;interop;kernels;large_matrices;math;mixed_isa;mpi;nccl;numbers;passes;packaging;peers;profile_lines;random_programs;service;storage;tensor;threads;two_tu"
+skip_gcc="batch;ceres;control_flow;decompositions_on_device;eager;expr;far_suites;golden;gradbench;inspect;large_matrices;laws;ops;optim;out_of_memory;profile_lines;random_programs;transform"
+skip_clang="backend;blas;consumer;core;cuda;debug_nans;decompositions_on_device;device;fuzz;gradbench;examples;interop;kernels;large_matrices;math;mixed_isa;mpi;nccl;numbers;passes;packaging;peers;profile_lines;random_programs;service;storage;tensor;threads;two_tu"
 not_alone=(-LE '^compile_fail_alone$')  # their programs stand in fail.together.*
 case "${1:-}" in
   "") not_by_clang='^(header[.]alone|fail[.].*[.]ok)$' ;;

@@ -16,6 +16,9 @@
 #include <tenure/backend/reference/array.hpp>
 
 #include "fibers.hpp"
+#if TENURE_CUSOLVER
+#include "lapack.hpp"
+#endif
 
 namespace host {
 
@@ -29,7 +32,11 @@ struct memory {
   }
 };
 
-struct device {
+#if !TENURE_CUSOLVER
+class lapack {};
+#endif
+
+struct device : lapack {
   kernels::device_limits given{.blocks = 6, .threads = 64, .shared_bytes = 8 << 10};
   std::uint64_t seed = 1;  // of the orders in which blocks, and threads between barriers, run
   int launches = 0;

@@ -82,6 +82,12 @@
 #define TENURE_EIGEN_DECOMPOSITIONS 0
 #endif
 
+// 1: on a GPU cuSOLVER computes cholesky, solve, inverse, qr, eigh and svd of large matrices (backend/cuda/decompositions.hpp), and the program is linked with it:
+// -lcusolver. 0: one thread computes each matrix. The setting is part of the namespace below too.
+#ifndef TENURE_CUSOLVER
+#define TENURE_CUSOLVER 0
+#endif
+
 // 1: the freestanding profile of <tenure/freestanding.hpp>: no exceptions, no heap, no threads. It is so where the compiler has no exceptions
 // (-fno-exceptions). A program with exceptions that defines it gets the same refusals. The setting is part of the namespace below too.
 #ifndef TENURE_FREESTANDING
@@ -119,12 +125,17 @@
 #else
 #define TENURE_WITH_EIGEN
 #endif
+#if TENURE_CUSOLVER
+#define TENURE_WITH_CUSOLVER ::inline decomposes_by_cusolver
+#else
+#define TENURE_WITH_CUSOLVER
+#endif
 #if TENURE_FREESTANDING
 #define TENURE_WITHOUT_HEAP ::inline freestanding
 #else
 #define TENURE_WITHOUT_HEAP
 #endif
-#define TENURE_SETTINGS TENURE_WITHOUT_HEAP TENURE_WITH_NANS TENURE_WITH_LINES TENURE_WITH_EIGEN
+#define TENURE_SETTINGS TENURE_WITHOUT_HEAP TENURE_WITH_NANS TENURE_WITH_LINES TENURE_WITH_EIGEN TENURE_WITH_CUSOLVER
 #if defined(TENURE_ISA)
 #define TENURE_NAMESPACE TENURE_OF_VERSION(TENURE_VERSION)::inline TENURE_ISA TENURE_SETTINGS
 #else

@@ -114,6 +114,7 @@ struct memory_plan : steps_of_call<Program>, program_detail::placement<Program> 
   std::int64_t scratch = 0;          // bytes: the largest need of a step
   bool multiplies_by_blas = false;  // BLAS needs its own workspace
   bool reads_flags = false;         // the host waits for conditions and trip counts
+  decomposition_needs decompositions{};  // LAPACK needs one too
 
   constexpr memory_plan(const std::int64_t* symbols, const kernels::device_limits& limits)
       : steps_of_call<Program>(symbols), program_detail::placement<Program>(symbols, [&](int s) { return waiting<Program>.at[s] && waits<Program>(s, steps.operation(s)); }) {
@@ -141,6 +142,7 @@ struct memory_plan : steps_of_call<Program>, program_detail::placement<Program> 
           want(frame + body.total());
           multiplies_by_blas = multiplies_by_blas || body.multiplies_by_blas;
           reads_flags = reads_flags || body.reads_flags;
+          decompositions.add(body.decompositions);
         }
       });
     }
@@ -150,6 +152,7 @@ struct memory_plan : steps_of_call<Program>, program_detail::placement<Program> 
     program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
       want(step<Op, T, Device>::bytes(n));
       if constexpr (Op == ir::opcode::matmul) multiplies_by_blas = multiplies_by_blas || cuda_backend::multiplies_by_blas<T>(n);
+      if constexpr (TENURE_CUSOLVER != 0 && requires { step<Op, T, Device>::needs(n); }) decompositions.add(step<Op, T, Device>::needs(n));
     });
   }
 };
@@ -272,6 +275,8 @@ void run(Device& device, const void* const* arguments, void* const* results, con
   void* const first = memory.take(device, waiting + plan.total());
   if (plan.multiplies_by_blas) device.prepare_products();
   if (plan.reads_flags) device.prepare_reads();
+  if constexpr (TENURE_CUSOLVER != 0)
+    if (plan.decompositions.functions != 0) device.prepare_decompositions(plan.decompositions);
   char* const workspace = static_cast<char*>(first) + waiting;
   const auto run_into = [&](void* const* written) { detail::run_steps<Program>(device, {arguments, written, workspace, symbols}, plan, before_writing); };
   if constexpr (program_detail::last_check<Program> >= 0)

@@ -6,6 +6,9 @@
 #pragma once
 
 #include <tenure/backend/cuda/cublas.hpp>
+#if TENURE_CUSOLVER
+#include <tenure/backend/cuda/solver.cuh>
+#endif
 #include <tenure/backend/cuda/steps.hpp>
 #include <tenure/kernels/launch.cuh>
 #include <tenure/storage/cuda.hpp>
@@ -100,6 +103,44 @@ class gpu {
                                p.a.step, p.b.first, p.b.leading, p.b.step, &zero, p.c, p.m, p.c_step, p.count),
                   "matmul");
   }
+
+#if TENURE_CUSOLVER
+  /// Takes the memory of these functions for this stream, before a call writes anything. Triangular systems are cuBLAS'.
+  void prepare_decompositions(const decomposition_needs& needs) {
+    if ((needs.functions & decomposition_needs::triangular) != 0) prepare_products();
+    if ((needs.functions & ~unsigned{decomposition_needs::triangular}) != 0) detail::solver::of_thread().prepare(needs);
+  }
+  template <class T>
+  void factor_definite(std::int64_t n, T* a, int* info) { detail::solver::of_thread().factor_definite(static_cast<int>(n), a, info); }
+  template <class T>
+  void factor(std::int64_t n, T* a, int* pivots, int* info) { detail::solver::of_thread().factor(static_cast<int>(n), a, pivots, info); }
+  template <class T>
+  void solve_factored(std::int64_t n, std::int64_t columns, const T* a, const int* pivots, bool transposed, T* b, int* info) {
+    detail::solver::of_thread().solve_factored(static_cast<int>(n), static_cast<int>(columns), a, pivots, transposed, b, info);
+  }
+  template <class T>
+  void symmetric(std::int64_t n, T* a, T* w, bool has_vectors, int* info) { detail::solver::of_thread().symmetric(static_cast<int>(n), a, w, has_vectors, info); }
+  template <class T>
+  void reflect(std::int64_t rows, std::int64_t columns, T* a, T* scales, int* info) {
+    detail::solver::of_thread().reflect(static_cast<int>(rows), static_cast<int>(columns), a, scales, info);
+  }
+  template <class T>
+  void orthonormal(std::int64_t rows, std::int64_t count, T* a, const T* scales, int* info) {
+    detail::solver::of_thread().orthonormal(static_cast<int>(rows), static_cast<int>(count), a, scales, info);
+  }
+  template <class T>
+  void singular(std::int64_t rows, std::int64_t columns, T* a, T* s, T* u, T* vt, int* info) {
+    detail::solver::of_thread().singular(static_cast<int>(rows), static_cast<int>(columns), a, s, u, vt, info);
+  }
+  template <class T>
+  void solve_from_right(std::int64_t rows, std::int64_t n, ops::triangle_options of, const T* a, T* b) {
+    using namespace cusolver;
+    const T one = 1;
+    detail::check(lapack<T>::trsm(detail::blas::of_thread().on_stream(), side::right, of.is_upper ? triangle::upper : triangle::lower,
+                                  of.is_transposed ? operation::transpose : operation::none, of.has_unit_diagonal ? diagonal::ones : diagonal::stored, rows, n, &one, a, n, b, rows),
+                  "solve_triangular");
+  }
+#endif
 
   /// Runs a check and returns the index that it found outside its axis, if any. It waits for the device, and writes the answer to
   /// device memory for an index fault first.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // The steps of a program that are not fused kernels. They use four operations of a device: for_each (a function for each
-// element), zero, multiply (a batch of products) and refused_by (a check). The GPU (gpu.cuh) and the device of the tests on the
+// element), zero, multiply (a batch of products) and refused_by (a check); with TENURE_CUSOLVER those of decompositions.hpp too. The GPU (gpu.cuh) and the device of the tests on the
 // host implement them. A step allocates nothing: `scratch` points to the memory that it needs in addition to its operands.
 #pragma once
 
 #include <cmath>
 #include <utility>
 
+#include <tenure/backend/cuda/decompositions.hpp>
 #include <tenure/backend/cuda/products.hpp>
 #include <tenure/ir/refuse.hpp>
 #include <tenure/kernels/attention.hpp>
@@ -201,20 +202,59 @@ struct samples_memory {
   }
 };
 
-/// Computes one sample on each thread.
+/// Where LAPACK computes the samples: the matrices in the memory of such a step, and the memory of LAPACK behind it.
+template <class Record, class T>
+struct step_by_decomposition {
+  using by = detail::decomposition<Record>;
+
+  static constexpr bool is_taken(const opaque_operation& n, const samples_memory<Record>& memory) {
+    if constexpr (requires { Record::options_of(n.attr).is_adjugate; })
+      if (Record::options_of(n.attr).is_adjugate) return false;
+    return by::rows(memory.sizes) >= detail::least_large_extent;
+  }
+  static constexpr std::int64_t integers(const samples_memory<Record>& memory) { return detail::batch_of_matrices<T>::integers(memory.sizes, memory.samples); }
+  /// In elements: an integer takes one of them.
+  static constexpr std::int64_t extra(const samples_memory<Record>& memory) { return by::extra(memory.sizes) + integers(memory); }
+  static constexpr decomposition_needs needs(const opaque_operation& n) {
+    const samples_memory<Record> memory(n);
+    if (!is_taken(n, memory)) return {};
+    return {by::function, memory.sizes[0], memory.sizes[1] > memory.sizes[0] ? memory.sizes[1] : memory.sizes[0], sizeof(T) == 8};
+  }
+  template <class Device>
+  static void run(Device& device, const opaque_operation& n, const samples_memory<Record>& memory, T* const* given, T* const* to, const bool* is_read, T* extra) {
+    int* const whole = reinterpret_cast<int*>(extra + by::extra(memory.sizes));
+    int *const order = whole + memory.sizes[0], *const info = order + memory.sizes[0], *const is_wrong = info + memory.samples;
+    by::template run<T>(device, {memory.sizes, memory.samples, given, to, is_read, extra, whole, order, info, is_wrong, is_wrong + memory.samples}, Record::options_of(n.attr));
+  }
+};
+
+/// Computes one sample on each thread, or large ones by LAPACK.
 template <ir::opcode Op, class T, class Device>
   requires(ops::is_opaque(Op))
 struct step<Op, T, Device> {
   using Record = ops::opaque_record_of<Op>;
+  using large = step_by_decomposition<Record, T>;
 
-  static constexpr std::int64_t bytes(const opaque_operation& n) { return samples_memory<Record>(n).end * static_cast<std::int64_t>(sizeof(T)); }
+  static constexpr std::int64_t bytes(const opaque_operation& n) {
+    const samples_memory<Record> memory(n);
+    std::int64_t elements = memory.end;
+    if constexpr (has_decomposition<Record, T>)
+      if (large::is_taken(n, memory)) elements += large::extra(memory);
+    return elements * static_cast<std::int64_t>(sizeof(T));
+  }
+  static constexpr decomposition_needs needs([[maybe_unused]] const opaque_operation& n) {
+    if constexpr (has_decomposition<Record, T>) return large::needs(n);
+    else return {};
+  }
   static void run(Device& device, void* const* p, const opaque_operation& n, const ir::bound*, void* scratch) {
     const samples_memory<Record> memory(n);
     T* const all = static_cast<T*>(scratch);
     kernels::run_sample<Record, T> f{memory.sizes, Record::options_of(n.attr), {}, {}, {}, {}, all + memory.scratch, Record::scratch(memory.sizes)};
+    bool is_read[Record::results];
     std::int64_t elements = 0;
     for (int r = 0; r < Record::results; ++r) {
       T* const to = static_cast<T*>(p[Record::arity + r]);
+      is_read[r] = to != nullptr;
       f.result[r] = Record::results > 1 && to == nullptr ? all + memory.result[r] : to;
       elements += memory.samples * (f.result_size[r] = Record::elements_of_result(memory.sizes, r));
     }
@@ -225,6 +265,8 @@ struct step<Op, T, Device> {
       f.size[k] = Record::elements_of_operand(k, memory.sizes);
       detail::copy(device, n.in[k], static_cast<const T*>(p[k]), n.in[k].stride, is_result ? f.result[0] : f.operand[k], row_major(n.in[k]).stride);
     }
+    if constexpr (has_decomposition<Record, T>)
+      if (large::is_taken(n, memory)) return large::run(device, n, memory, f.operand, f.result, is_read, all + memory.end);
     device.for_each(memory.samples, f);
   }
 };

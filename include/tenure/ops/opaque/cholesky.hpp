@@ -99,7 +99,7 @@ struct cholesky : sample_operation<cholesky, 1> {
 };
 }  // namespace nodes
 
-using cholesky = of_matrix<nodes::cholesky>;
+struct cholesky : of_matrix<nodes::cholesky> {};
 
 /// The check is a bound on the number of elements of the diagonal that are not above 0, because bounds are what backends check before they write a result.
 struct checked_cholesky : rounds_once {

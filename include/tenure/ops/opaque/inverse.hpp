@@ -127,7 +127,7 @@ struct inverse : sample_operation<inverse, 1, 1, inverse_options> {
 };
 }  // namespace nodes
 
-using inverse = of_matrix<nodes::inverse>;
+struct inverse : of_matrix<nodes::inverse> {};
 
 }  // namespace tenure::ops
 

@@ -120,7 +120,7 @@ struct matrix_exp : sample_operation<matrix_exp, 1> {
 };
 }  // namespace nodes
 
-using matrix_exp = of_matrix<nodes::matrix_exp>;
+struct matrix_exp : of_matrix<nodes::matrix_exp> {};
 
 }  // namespace tenure::ops
 

@@ -112,13 +112,13 @@ inline detail::storage_handle allocate(std::size_t bytes) {
   return made;
 }
 
-/// Scratch memory that calls on one stream share, because they run one after the other. It is kept from call to call. Each stream
+/// Scratch memory that calls on one stream share, because they run one after the other. It is kept from call to call, and grows. Each stream
 /// has its own, and so has each recorded graph, which keeps it alive.
 class stream_memory {
  public:
   void* of_current_stream(std::size_t bytes) {
     const auto* const recorded = innermost == nullptr ? nullptr : innermost->recorded;
-    bool is_ours = memory_ && stream_ == current_stream() && is_recorded_ == (recorded != nullptr);
+    bool is_ours = memory_ && bytes_ >= bytes && stream_ == current_stream() && is_recorded_ == (recorded != nullptr);
     if (recorded != nullptr) {  // an earlier graph may have been recorded on the same stream; its memory is not ours
       bool is_kept = false;
       for (const detail::storage_handle& m : *recorded) is_kept = is_kept || (memory_ && m.data() == memory_.data());
@@ -127,6 +127,7 @@ class stream_memory {
     if (!is_ours) {
       memory_ = {};
       memory_ = allocate(bytes);
+      bytes_ = bytes;
       stream_ = current_stream();
       is_recorded_ = recorded != nullptr;
     }
@@ -135,6 +136,7 @@ class stream_memory {
 
  private:
   detail::storage_handle memory_;
+  std::size_t bytes_ = 0;
   stream_t stream_ = nullptr;
   bool is_recorded_ = false;
 };
