@@ -29,8 +29,8 @@ other_names = {
     "nccl",
     "ceres",
     "module",
-    "v200",
-    "v200::avx2",
+    "v300",
+    "v300::avx2",
     "lazy",
     "dlpack",
 }  # CMake targets, a namespace of an example, a type in a message, and the parts of DLPack's structs

@@ -4,4 +4,4 @@
 // package read it from this line, so it is stated nowhere else.
 #pragma once
 
-#define TENURE_VERSION 200  // 0.2.0
+#define TENURE_VERSION 300  // 0.3.0
