@@ -70,7 +70,7 @@ TEST_CASE("Law: windows copies nothing") {
 
 TEST_CASE("second derivatives, Jacobians and batches of windows agree with differences") {
   const auto x = filled<double>(shape<14>{}, 1);
-  constexpr auto f = [](auto a) { return sum(exp(sum(sin(tn::windows<0, 5, 2>(a)), tn::axis<1>))); };
+  static constexpr auto f = [](auto a) { return sum(exp(sum(sin(tn::windows<0, 5, 2>(a)), tn::axis<1>))); };
   const auto second = tn::hessian(f)(x);
   const double h = 1e-4;
   for (std::int64_t j = 0; j < 14; ++j) {
