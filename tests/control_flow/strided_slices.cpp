@@ -98,6 +98,16 @@ TEST_CASE("the graph of a scan that reads in place has the values of the graph a
   static_cast<void>(judged::interpreted(of_stretched, numbers(5), numbers(5, 7), numbers(7)));
 }
 
+TEST_CASE("a scan over an empty axis of a view has no slice to read") {
+  using of_samples = tn::tensor<double, tn::shape<18>>;
+  const of_samples h = tn::full<double>(tn::shape<18>{}, 3);
+  const tn::tensor<double, tn::shape<18, 0>> none;
+  using program = tn::program<tn::detail::source_of<std::remove_const_t<decltype(over_columns)>, of_samples, tn::tensor<double, tn::shape<18, 0>>>>;
+  CHECK(tn::passes::verify(program::value.view()).ok());
+  const of_samples kept = tn::compile(over_columns)(h, none);
+  for (std::int64_t i = 0; i < 18; ++i) CHECK(kept(i) == 3);
+}
+
 TEST_CASE("threads divide the samples of a batch of scans and keep the bits") {
   const tn::thread_pool pool(3, 0);
   for (const std::int64_t n : {5, 1025, 5000}) {

@@ -137,6 +137,16 @@ constexpr ir::array<char> numbers_of_checks(const ir::graph_view& g, const ir::a
   return marks;
 }
 
+/// Whether a graph joins computed numbers, as the functions of one sample do whose arrays are numbers in registers.
+constexpr bool joins_numbers(const ir::graph_view& g) {
+  for (int i = 0; i < g.count; ++i)
+    for (int k = 0; g[i].op == ir::opcode::concat && k < 2; ++k) {
+      const node_id part = below_reshapes(g, g[i].in[k]);
+      if (is_fused(g[part].op) && g.shape_of(part).rank == 0) return true;
+    }
+  return false;
+}
+
 constexpr ir::builder materialize(const ir::graph_view& g) {
   for (int i = 0; i < g.count; ++i)
     if (g.nodes[i].op == ir::opcode::barrier) return materialize(without_barriers(g).view());
@@ -149,12 +159,13 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
   };
   const auto root_of = [&](node_id id) -> const ir::node& { return out[below_views(out, id)]; };
   // The copy of a constant or a number has the shape below the reshapes: that of the kernel that computes the neighbouring parts, so this kernel stores it too.
-  // One constant is a number.
+  // Beside computed numbers one constant is a number.
+  const bool has_numbers = joins_numbers(g);
   const auto copy_of_part = [&](node_id id) {
     node_id below = below_reshapes(out, id);
     const bool is_one = all_static(out.shape_of(id)) && count(out.shape_of(id)) == 1;
     const bool is_constant = out[below].op == ir::opcode::constant && same_but_ones(out.shape_of(below), out.shape_of(id));
-    if (is_constant && is_one) below = out.constant_bits(out[below].type, out.intern({}), out[below].attr);
+    if (is_constant && is_one && has_numbers) below = out.constant_bits(out[below].type, out.intern({}), out[below].attr);
     const bool moves = is_constant || (is_one && out.shape_of(below).rank == 0 && is_fused(out[below].op));
     return moves ? ops::reshape_to({out, copy(below)}, extents(out.shape_of(id))).id : copy(id);
   };

@@ -31,6 +31,7 @@ constexpr moving_operand moving_operand_of(const ir::graph_view& g, node_id oper
   const bool has_memory = op == ir::opcode::input ? g[array].start == 0 && g[array].step == 1 : !is_source(op) && !is_view(op);
   if (array == operand || !has_memory) return {};
   const extents &s = g.shape_of(operand), &whole = g.shape_of(array);
+  if (s[0] == 0) return {};  // a scan without iterations: there is no slice 0
   const layout found = layout_of(g, operand), rows = row_major(operand, s), of_array = row_major(array, whole);
   bool is_row_major = true;
   for (int a = 0; a < s.rank; ++a) is_row_major = is_row_major && (s[a] == 1 || found.stride[a] == rows.stride[a]);
