@@ -4,6 +4,7 @@
 // Cost: what is computed is what is read. Of 256 x 14 x 14 by 3 x 3 taps the derivative by the image takes three quarters of the operations.
 #pragma once
 
+#include <tenure/ops/opaque/convolution.hpp>
 #include <tenure/passes/rules/values.hpp>
 
 namespace TENURE_NAMESPACE::passes::rules {
