@@ -2,6 +2,8 @@
 // The records of all opaque operations.
 #pragma once
 
+#include <tenure/ops/opaque/inverse.hpp>  // first, or messages of inverse would name the four files between
+
 #include <tenure/ops/opaque/attention.hpp>
 #include <tenure/ops/opaque/cholesky.hpp>
 #include <tenure/ops/opaque/cholesky_solve.hpp>
@@ -11,7 +13,6 @@
 #include <tenure/ops/opaque/definite.hpp>
 #include <tenure/ops/opaque/determinant.hpp>
 #include <tenure/ops/opaque/eigh.hpp>
-#include <tenure/ops/opaque/inverse.hpp>
 #include <tenure/ops/opaque/lstsq.hpp>
 #include <tenure/ops/opaque/lu.hpp>
 #include <tenure/ops/opaque/matrix_exp.hpp>
