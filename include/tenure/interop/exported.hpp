@@ -106,7 +106,7 @@ struct function_parts<F, std::index_sequence<K...>, X...> {
   static constexpr int direction_axis = Operand::is_linear ? 0 : unmapped;
   using batch = vmap_of<F, axis<operand_of<X>>...>;
   using jvp_single = tangents_of<F, positions[K]...>;
-  /// Directions are the outer axis, as cotangents of what the samples share are sums over the samples.
+  /// Directions are the outer axis: the cotangent of a shared argument is a sum over the samples, once for each direction.
   template <class Batch, class... Operand>
   using in_directions = std::conditional_t<is_worth_sharing<program<source_of_call<F, read_alone<operand_of<X>>...>>>(), vmap_of<Batch, direction_axis<Operand>...>, void>;
   template <class... Operand>

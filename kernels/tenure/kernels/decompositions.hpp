@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What stands around a decomposition of LAPACK on a device: matrices with inf or NaN are kept from it, and what it found becomes row-major, with Tenure's
-// signs, and NaN where there is no result. Each is a function of one thread.
+// The steps before and after a decomposition by LAPACK on a device. A matrix with inf or NaN is kept from LAPACK, and its results are NaN. The other results become
+// row-major, with Tenure's signs. Each step is a function of one thread.
 #pragma once
 
 #include <cstdint>

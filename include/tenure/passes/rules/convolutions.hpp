@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // A part of a convolution. The derivative by an image that stands between zeros is one: it computes the cotangents of the zeros too, which nothing reads, and for that the
 // cotangent of the result stands between more zeros. The same holds for a transposed convolution with padding.
-// Cost: what is computed is what is read. Of 256 x 14 x 14 by 3 x 3 taps the derivative by the image takes three quarters of the operations.
+// Cost: only what is read is computed. Of 256 x 14 x 14 by 3 x 3 taps the derivative by the image takes three quarters of the operations.
 #pragma once
 
 #include <tenure/ops/opaque/convolution.hpp>
