@@ -13,7 +13,7 @@ struct pass_elements : reductions<Code> {
   using typename base::element_state, typename base::kind, typename base::local_arguments, typename base::P, typename base::position, typename base::record;
   using typename base::row_state, typename base::sums, typename base::T, typename base::transposition;
   using base::adds_several_rows, base::at, base::collected_numbers, base::columns_in_registers, base::decided, base::is_choice, base::is_sum_of_chosen, base::of_one_fold;
-  using base::is_zero_elsewhere, base::k, base::lanes, base::last, base::mask_of_sums, base::stream_rows, base::uses_of;
+  using base::is_zero_elsewhere, base::k, base::lanes, base::last, base::mask_of_sums, base::stream_rows;
   template <part Part, int Pass>
   using those = typename base::template those<Part, Pass>;
 
@@ -51,7 +51,7 @@ struct pass_elements : reductions<Code> {
   static TENURE_LAYER void each_of_group(const local_arguments& args, const position& p, const row_state& r, element_state* e, sums& total, std::int64_t i,
                                          std::integer_sequence<int, W...>) {
     constexpr bool computes = in_pass(at(I), Pass) == action::compute && !at(I).is_mask;
-    constexpr bool stays_in_order = computes && base::longest_chain(Pass) >= costs::long_chain;
+    constexpr bool stays_in_order = computes && base::template longest_chain<Pass> >= costs::long_chain;
     if constexpr (stays_in_order) ((element<Pass, at_choice::unknown, false, 0, I>(args, p, r, e[W], total, i + W * lanes, lanes), math::stay_in_order(e[W].value[I])), ...);
     else (element<Pass, at_choice::unknown, false, 0, I>(args, p, r, e[W], total, i + W * lanes, lanes), ...);
   }
@@ -70,7 +70,7 @@ struct pass_elements : reductions<Code> {
       if constexpr (x.is_mask) e.mask[I] = base::template load_mask<x.access, Partial>(args, p, i, n);
       else e.value[I] = base::template load<x.access, Partial, Way>(args, p, i, n);
       constexpr bool is_number = x.what == kind::load && !x.is_mask && std::is_floating_point_v<T> && lanes > 1;
-      if constexpr (is_number && uses_of(I, Pass) > 1) math::stay_in_register(e.value[I]);
+      if constexpr (is_number && base::template uses<Pass>.of[I] > 1) math::stay_in_register(e.value[I]);
     } else if constexpr (does == action::compute || does == action::keep) {
       if constexpr (x.is_mask) e.mask[I] = compute<Pass, Choice, I>(r, e, typename base::template operands_of<I>{});
       else e.value[I] = compute<Pass, Choice, I>(r, e, typename base::template operands_of<I>{});

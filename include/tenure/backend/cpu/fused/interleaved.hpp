@@ -13,28 +13,22 @@ struct interleaved : kernel_facts<Code> {
   using typename base::record;
   using base::k, base::lanes, base::last, base::slots;
 
-  // A short pass that reduces waits for the latency of the accumulators, and a pass that counts waits for the conversion of positions. Such
-  // a pass computes several packets at a time, each with its own accumulators.
-  static constexpr int ways(int pass) {
-    int work = 0, gains = 0;
-    for (int i = 0; i < record::instructions; ++i) {
-      const instruction& x = k.instruction[i];
-      if (!x.runs_in(pass)) continue;
-      if (x.what == instruction::kind::compute) ++work;
-      if (x.what == instruction::kind::reduce_row || x.what == instruction::kind::reduce_all) ++gains;
-      if (x.what == instruction::kind::load && k.access[x.access].counting) ++gains;
-    }
-    return gains > 0 && work <= costs::work_of_ways && lanes > 1 && in_group(pass) == 1 ? costs::max_ways : 1;
-  }
+  // Facts of a pass are variables: each instruction of the pass asks for them, and clang computes a constexpr function again for each call. A kernel of
+  // 260 instructions took 62 ms of compilation for each instruction. g++ remembers.
 
-  /// The number of instructions of a pass that read slot i.
-  static constexpr int uses_of(int i, int pass) {
-    int n = 0;
-    for (int j = i + 1; j < record::instructions; ++j)
-      if (k.instruction[j].runs_in(pass))
-        for (const int from : k.instruction[j].in) n += from == i;
+  /// The number of instructions of a pass that read each slot.
+  struct readers {
+    int of[slots] = {};
+  };
+  template <int Pass>
+  static constexpr readers uses = [] {
+    readers n;
+    for (int i = 0; i < record::instructions; ++i)
+      if (k.instruction[i].runs_in(Pass))
+        for (const int from : k.instruction[i].in)
+          if (from >= 0) ++n.of[from];
     return n;
-  }
+  }();
 
   static constexpr ops::effort effort_of(int i) {
     const instruction& x = k.instruction[i];
@@ -42,18 +36,19 @@ struct interleaved : kernel_facts<Code> {
   }
 
   /// The cycles from the loads of a packet to its last result.
-  static constexpr int longest_chain(int pass) {
+  template <int Pass>
+  static constexpr int longest_chain = [] {
     int cycles[slots] = {}, longest = 0;
     for (int i = 0; i < record::instructions; ++i) {
       const instruction& x = k.instruction[i];
-      if (!x.runs_in(pass)) continue;
+      if (!x.runs_in(Pass)) continue;
       for (const int from : x.in)
         if (from >= 0 && cycles[from] > cycles[i]) cycles[i] = cycles[from];
       if (x.what == instruction::kind::compute && ops::is_pointwise(x.op)) cycles[i] += ops::latency_of(effort_of(i));
       if (cycles[i] > longest) longest = cycles[i];
     }
     return longest;
-  }
+  }();
 
   // A packet waits for the latency of its longest chain of instructions. A processor looks ahead a few hundred instructions, of which at most
   // about a hundred may wait for operands. If the chain takes longer than the other packets in this window, the multipliers idle.
@@ -62,12 +57,13 @@ struct interleaved : kernel_facts<Code> {
   // and 2.3, a polynomial of degree 23 1.25 and 1.2, of degree 39 1.6 and 1.7. One function, or a polynomial of degree 15, gains nothing.
   // Values of all packets of a group need registers. The Jacobian of bundle adjustment, 150 instructions with 40 values at a time, took 2.5 to 5
   // times as long in a group; gradients with up to 6 values at a time are 6 to 18 % faster in groups of 8 than of 4.
-  static constexpr int in_group(int pass) {
-    if (lanes == 1 || longest_chain(pass) < costs::min_cycles_of_group) return 1;
+  template <int Pass>
+  static constexpr int in_group = [] {
+    if (lanes == 1 || longest_chain<Pass> < costs::min_cycles_of_group) return 1;
     int last_reader[slots] = {}, code = 0;
     for (int i = 0; i < record::instructions; ++i) {
       const instruction& x = k.instruction[i];
-      if (!x.runs_in(pass)) continue;
+      if (!x.runs_in(Pass)) continue;
       for (const int from : x.in)
         if (from >= 0) last_reader[from] = i;
       code += ops::instructions_of(effort_of(i));
@@ -77,7 +73,7 @@ struct interleaved : kernel_facts<Code> {
     int ends[slots] = {};
     for (int i = 0; i < record::instructions; ++i) {
       const instruction& x = k.instruction[i];
-      if (!x.runs_in(pass)) continue;
+      if (!x.runs_in(Pass)) continue;
       values -= ends[i];
       if (x.row || x.what == instruction::kind::constant || last_reader[i] <= i) continue;
       ++ends[last_reader[i]];
@@ -89,7 +85,29 @@ struct interleaved : kernel_facts<Code> {
     if constexpr (!is_dynamic(k.extent[last]))
       while (packets > 1 && packets * lanes > k.extent[last]) packets /= 2;
     return packets;
-  }
+  }();
+
+  // A short pass that reduces waits for the latency of the accumulators, and a pass that counts waits for the conversion of positions. Such
+  // a pass computes several packets at a time, each with its own accumulators.
+  template <int Pass>
+  static constexpr int ways = [] {
+    int work = 0, gains = 0;
+    for (int i = 0; i < record::instructions; ++i) {
+      const instruction& x = k.instruction[i];
+      if (!x.runs_in(Pass)) continue;
+      if (x.what == instruction::kind::compute) ++work;
+      if (x.what == instruction::kind::reduce_row || x.what == instruction::kind::reduce_all) ++gains;
+      if (x.what == instruction::kind::load && k.access[x.access].counting) ++gains;
+    }
+    return gains > 0 && work <= costs::work_of_ways && lanes > 1 && in_group<Pass> == 1 ? costs::max_ways : 1;
+  }();
+  /// The same for each pass.
+  struct numbers_of_passes {
+    int at[record::passes + 1];
+  };
+  static constexpr numbers_of_passes ways_of_passes = []<int... P>(std::integer_sequence<int, P...>) {
+    return numbers_of_passes{{ways<P>...}};
+  }(std::make_integer_sequence<int, record::passes>{});
 };
 
 }  // namespace tenure::cpu_backend

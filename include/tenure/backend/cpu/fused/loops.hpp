@@ -13,8 +13,8 @@ struct loop_nest : pass_elements<Code> {
   using typename base::element_state, typename base::kind, typename base::local_arguments, typename base::position, typename base::record, typename base::row_state;
   using typename base::stream_indices, typename base::sums, typename base::T;
   using base::accumulated, base::adds_several_rows, base::chooses, base::columns_in_registers, base::cuts, base::end_segment, base::finish, base::finish_row;
-  using base::in_group, base::k, base::lanes, base::last, base::mask_of_sums, base::row_phase, base::start_all, base::start_columns, base::store_chosen;
-  using base::sums_are_totals, base::ways;
+  using base::k, base::lanes, base::last, base::mask_of_sums, base::row_phase, base::start_all, base::start_columns, base::store_chosen;
+  using base::sums_are_totals;
   template <part Part, int Pass = 0>
   using those = typename base::template those<Part, Pass>;
 
@@ -223,7 +223,7 @@ struct loop_nest : pass_elements<Code> {
   template <int Pass, at_choice Choice>
   static TENURE_LAYER void walk_segment(const local_arguments& args, const position& p, const row_state& r, sums& total,
                                         std::int64_t i, std::int64_t n) {
-    constexpr int side = ways(Pass), group = Choice == at_choice::unknown ? in_group(Pass) : 1;
+    constexpr int side = base::template ways<Pass>, group = Choice == at_choice::unknown ? base::template in_group<Pass> : 1;
     if constexpr (side > 1 && may_have(side))
       for (; i + side * lanes <= n; i += side * lanes)
         [&]<int... W>(std::integer_sequence<int, W...>) __attribute__((always_inline)) {

@@ -16,8 +16,8 @@ struct reductions : packet_memory<Code> {
   using base = packet_memory<Code>;
   using typename base::kind, typename base::local_arguments, typename base::P, typename base::position, typename base::record, typename base::row_state;
   using typename base::sums, typename base::T;
-  using base::at, base::chooses, base::columns_in_registers, base::effort_of, base::in_group, base::k, base::lanes, base::last, base::reduces_columns;
-  using base::total_of, base::ways;
+  using base::at, base::chooses, base::columns_in_registers, base::effort_of, base::k, base::lanes, base::last, base::reduces_columns;
+  using base::total_of;
 
   static constexpr int of_one_fold = 128;  // clang refuses folds of more than 256 operands
 
@@ -36,7 +36,7 @@ struct reductions : packet_memory<Code> {
 
   template <int I>
   static TENURE_LAYER T* result_of(const local_arguments& args) { return static_cast<T*>(args.pointer[at(I).access]); }
-  static constexpr int ways_of(int i) { return at(i).row && at(i).what == kind::reduce_all ? 1 : ways(std::countr_zero(at(i).passes)); }
+  static constexpr int ways_of(int i) { return at(i).row && at(i).what == kind::reduce_all ? 1 : base::ways_of_passes.at[std::countr_zero(at(i).passes)]; }
   // across() and start() name each accumulator, because clang keeps an array in registers only if no loop indexes the array.
   static_assert(costs::max_ways == 4);
 
@@ -154,7 +154,7 @@ struct reductions : packet_memory<Code> {
   /// The effort for each element of a kernel that does nothing but add up rows, or -1.
   static constexpr int work_of_row_sums = [] {
     bool only_adds = reduces_columns && !columns_in_registers && record::passes == 1 && record::inner == 1 && record::outer > 0;
-    only_adds = only_adds && in_group(0) == 1 && !chooses(0);
+    only_adds = only_adds && base::template in_group<0> == 1 && !chooses(0);
     int work = 0;
     for (int i = 0; i < record::instructions; ++i) {
       const instruction& x = at(i);

@@ -16,7 +16,7 @@ struct transposed : one_hot_select<Code> {
   using base = one_hot_select<Code>;
   using typename base::element_state, typename base::kind, typename base::local_arguments, typename base::P, typename base::position, typename base::record;
   using typename base::row_state, typename base::T;
-  using base::at, base::chooses, base::in_group, base::k, base::lanes, base::last, base::slots, base::streams;
+  using base::at, base::chooses, base::k, base::lanes, base::last, base::slots, base::streams;
 
   static constexpr bool may_transpose = [] {
     bool any = false;
@@ -105,7 +105,7 @@ struct transposed : one_hot_select<Code> {
 
     static constexpr bool is_dense(int a) { return may_transpose && all.in_dense_row[a]; }
     /// The count of numbers of a sample that are collected.
-    static constexpr int collected = [] { return may_transpose && math::can_stream<P> && in_group(0) == 1 && !chooses(0) ? all.stored_numbers : 0; }();
+    static constexpr int collected = [] { return may_transpose && math::can_stream<P> && base::template in_group<0> == 1 && !chooses(0) ? all.stored_numbers : 0; }();
 
     /// Whether a block loads or stores the number of this instruction.
     static constexpr bool holds(int i) { return may_transpose && all.in_block[i]; }
