@@ -12,8 +12,8 @@ set -euo pipefail
 compilers=2 cuda=0 cross=()
 not_by_clang='^header[.]alone$'  # a missing include does not depend on the compiler
 not_by_gcc='^$'
-# The compiling twins of must-not-compile tests. What does not compile shows in most of the tests that must not, too: their first error is given, word for
-# word. Those that try the harness itself stay.
+# The compiling twins of must-not-compile tests. A twin that does not compile mostly shows in the other test too, which asks for its first error word for
+# word. The twins that test the harness stay.
 twins='fail[.]([^t]|t[^y]).*[.]ok'
 # Programs of many small functions take most of the time of a compilation. clang++ runs them with AddressSanitizer or without optimization, and
 # reads the headers once, in a half to a quarter of the time of g++, which runs the rest. Left to --all are: every float through vector math, seven

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The gradients of a step on their way: one arena holds them, and each bucket of it is sent as soon as the steps of the program have filled it.
-// The ranks agree about the step before any of them writes.
+// A sender adds up the gradients of a step over all ranks. One arena holds the gradients. The sender sends each bucket of the arena as soon as the
+// program has filled it. It sends nothing before the ranks agree about the step.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The plan of a step on several ranks: what its two programs cost, and what a rank sends.
+// step_plan tells what a training step on several ranks costs: the kernels and the memory of its two programs, and the bytes that each rank sends.
 #pragma once
 
 #include <cstdint>
