@@ -277,14 +277,7 @@ constexpr auto of_samples = [](auto p, auto q, auto h, auto xs) { return tn::vma
 template <class F, class G, class... X>
 void agree_on(const char* name, F f, G g, const X&... x) {
   INFO(name);
-  const auto a = tn::compile(f)(x...), b = tn::compile(g)(x...);
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    ([&] {
-      const auto &u = std::get<I>(a), &v = std::get<I>(b);
-      REQUIRE(u.size() == v.size());
-      for (std::int64_t i = 0; i < u.size(); ++i) CHECK(u.data()[i] == Approx(v.data()[i]).epsilon(1e-10).margin(1e-12));
-    }(), ...);
-  }(std::make_index_sequence<std::tuple_size_v<std::remove_const_t<decltype(a)>>>{});
+  judged::agree(tn::compile(f)(x...), judged::results(tn::compile(g), x...), 1e-10);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "../catch.hpp"
 #include "../on_device.hpp"
+#include "../quick.hpp"
 
 namespace laws {
 
@@ -75,8 +76,9 @@ inline void agree(const tn::reference::array& wanted, const tn::reference::array
   for (std::int64_t i = 0; i < wanted.size(); ++i) {
     const double a = wanted[i], b = got[i];
     const bool same = a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= ulps * epsilon_of(wanted.type) * largest;
+    if (same) continue;  // a message for each element would take most of the time
     INFO("element " << i << ": " << b << " where the reference has " << a);
-    if (!same) REQUIRE(same);
+    REQUIRE(same);
   }
 }
 

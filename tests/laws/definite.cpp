@@ -31,12 +31,12 @@ void check_derivatives(F loss, const real<4, 4>& a, const real<4, 4>& v, const r
   for (int i = 0; i < 4; ++i) along += db.data()[i] * w.data()[i];
   CHECK(std::abs(along) > 0.01);
   CHECK(along == Approx((value_of(a_up, b_up).item() - value_of(a_down, b_down).item()) / (2 * h)).epsilon(1e-7));
-  CHECK(along == Approx(std::get<1>(tn::jvp(loss)(a, b, v, w)).item()).epsilon(1e-12));
-  const auto [first, second] = tn::jvp(gradient)(a, b, v, w);
+  CHECK(along == Approx(judged::results(tn::jvp(loss), a, b, v, w)[1][0]).epsilon(1e-12));
+  const auto both = judged::results(tn::jvp(gradient), a, b, v, w);  // the gradient, its tangent
   const auto [pa, pb] = gradient(a_up, b_up);
   const auto [qa, qb] = gradient(a_down, b_down);
-  for (int i = 0; i < 16; ++i) CHECK(std::get<0>(second).data()[i] == Approx((pa.data()[i] - qa.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
-  for (int i = 0; i < 4; ++i) CHECK(std::get<1>(second).data()[i] == Approx((pb.data()[i] - qb.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
+  for (int i = 0; i < 16; ++i) CHECK(both[2][i] == Approx((pa.data()[i] - qa.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
+  for (int i = 0; i < 4; ++i) CHECK(both[3][i] == Approx((pb.data()[i] - qb.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
 }
 }  // namespace
 

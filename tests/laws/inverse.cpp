@@ -49,10 +49,9 @@ void check_derivatives(F f, unsigned seed) {
   double along = 0;
   for (int i = 0; i < N * N; ++i) along += g.data()[i] * v.data()[i];
   CHECK(along == Approx((value_of(up).item() - value_of(down).item()) / (2 * h)).epsilon(1e-7).margin(1e-8));
-  const auto [y, dy] = tn::jvp(f)(a, v);
-  CHECK(dy.item() == Approx(along).epsilon(1e-12));
-  const auto [first, second] = tn::jvp(gradient)(a, v);
-  for (int i = 0; i < N * N; ++i) CHECK(second.data()[i] == Approx((above.data()[i] - below.data()[i]) / (2 * h)).epsilon(1e-5).margin(1e-7));
+  CHECK(judged::results(tn::jvp(f), a, v)[1][0] == Approx(along).epsilon(1e-12));
+  const auto second = judged::results(tn::jvp(gradient), a, v)[1];
+  for (int i = 0; i < N * N; ++i) CHECK(second[i] == Approx((above.data()[i] - below.data()[i]) / (2 * h)).epsilon(1e-5).margin(1e-7));
   judged::agree(g, judged::by_reference(gradient, a), 1e-11);
 }
 struct of_inverse {
@@ -69,7 +68,7 @@ struct of_slogdet {
 };
 }  // namespace
 
-TEMPLATE_TEST_CASE("Law: the inverse of the inverse is a, a a^-1 = 1, and a sample has the same bits in a batch and alone", "", float, double) {
+TEMPLATE_TEST_CASE("Law: the inverse of the inverse is a, a a^-1 = 1, and a sample has the same bits in a batch and alone", "", TENURE_LAW_TYPES) {
   using T = TestType;
   const double tolerance = sizeof(T) == 4 ? 1e-5 : 2e-14;
   for (const std::int64_t n : {0, 1, 2, 3, 4, 5, 6, 12})

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../control_flow/reference.hpp"
+#include "../quick.hpp"
 
 namespace tn = tenure;
 template <class T>

@@ -78,7 +78,7 @@ TEST_CASE("a plan writes each element of the gradient of picks once") {
 }
 
 // Law: assemble keeps the meaning.
-TEMPLATE_TEST_CASE("gradients of picks agree with the reference", "", double, float) {
+TEMPLATE_TEST_CASE("gradients of picks agree with the reference", "", TENURE_LAW_TYPES) {
   using T = TestType;
   agrees(three_columns, filled<T>(shape<37, 11>{}, 1));
   agrees(every_column, filled<T>(shape<dyn, 11>{}, 2, -2.0, 2.0, 21));

@@ -5,7 +5,7 @@
 
 using namespace laws;
 
-TEMPLATE_TEST_CASE("dynamic extents agree with the reference", "", double, float) {
+TEMPLATE_TEST_CASE("dynamic extents agree with the reference", "", TENURE_LAW_TYPES) {
   const auto f = tn::value_and_grad<0, 1>([](auto a, auto b) { return mean(square(softmax(a) - b)) + sum(a * b); });
   for (const int n : {0, 1, 2, 7, 16}) {
     const auto x = filled<TestType>(shape<dyn, 5>{}, 1, n);
@@ -15,7 +15,7 @@ TEMPLATE_TEST_CASE("dynamic extents agree with the reference", "", double, float
   }
 }
 
-TEMPLATE_TEST_CASE("extents unknown on both axes agree with the reference", "", double, float) {
+TEMPLATE_TEST_CASE("extents unknown on both axes agree with the reference", "", TENURE_LAW_TYPES) {
   const auto f = tn::value_and_grad<0, 1>([](auto a, auto b) { return sum(tanh(matmul(a, b)) * 0.5); });
   const auto g = tn::compile([](auto a) { return std::tuple{tn::slice<0, 1, 2>(tn::slice<1, 2, 3>(a)) * 2.0, sum(a, tn::axis<0>), exp(a - amax(a, tn::axis<1>, tn::keepdim))}; });
   for (const int n : {3, 4, 9})
@@ -27,7 +27,7 @@ TEMPLATE_TEST_CASE("extents unknown on both axes agree with the reference", "", 
     }
 }
 
-TEMPLATE_TEST_CASE("named extents agree with the reference", "", double, float) {
+TEMPLATE_TEST_CASE("named extents agree with the reference", "", TENURE_LAW_TYPES) {
   constexpr std::int64_t batch = tn::dim("batch");
   const auto w = filled<TestType>(shape<6, 3>{}, 5);
   const auto f = tn::value_and_grad<0>([](auto u, auto a, auto y) { return mean(square(matmul(a, u) - y)); });
@@ -118,7 +118,7 @@ TEST_CASE("a run-time axis has to have the elements that an operation names, and
   needs(1, [](auto a) { return amax(a); });
 }
 
-TEMPLATE_TEST_CASE("strided arguments agree with the reference", "", double, float) {
+TEMPLATE_TEST_CASE("strided arguments agree with the reference", "", TENURE_LAW_TYPES) {
   auto x = filled<TestType>(shape<12, 10>{}, 8);
   const auto y = filled<TestType>(shape<10>{}, 9);
   const auto f = tn::value_and_grad<0, 1>([](auto a, auto b) { return sum(exp(a) * b) + sum(square(a)); });
@@ -129,7 +129,7 @@ TEMPLATE_TEST_CASE("strided arguments agree with the reference", "", double, flo
   agrees(g, x[tn::range(2, 7)]);
 }
 
-TEMPLATE_TEST_CASE("Law: an element of a long chain of functions has the same bits wherever it lies", "", double, float) {
+TEMPLATE_TEST_CASE("Law: an element of a long chain of functions has the same bits wherever it lies", "", TENURE_LAW_TYPES) {
   const auto f = tn::compile([](auto x, auto y) {
     for (int i = 0; i < 5; ++i) x = tanh(exp(-x * x) + y * x);
     return x;
@@ -144,7 +144,7 @@ TEMPLATE_TEST_CASE("Law: an element of a long chain of functions has the same bi
   }
 }
 
-TEMPLATE_TEST_CASE("long chains of functions with sums agree with the reference at every length", "", double, float) {
+TEMPLATE_TEST_CASE("long chains of functions with sums agree with the reference at every length", "", TENURE_LAW_TYPES) {
   const auto f = tn::value_and_grad<0, 1>([](auto x, auto y) { return sum(square(tanh(exp(-x * x) + y * x))) + sum(mean(log1p(exp(tanh(x) * y)), tn::axis<1>)); });
   for (const int n : {1, 3, 8, 17, 34, 66, 131, 200}) agrees(f, filled<TestType>(shape<2, dyn>{}, 3, n), filled<TestType>(shape<2, dyn>{}, 4, n));
 }

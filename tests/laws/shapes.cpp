@@ -4,7 +4,7 @@
 
 using namespace laws;
 
-TEMPLATE_TEST_CASE("broadcasting agrees with the reference", "", double, float) {
+TEMPLATE_TEST_CASE("broadcasting agrees with the reference", "", TENURE_LAW_TYPES) {
   const auto a = filled<TestType>(shape<4, 1, 9>{}, 1);
   const auto b = filled<TestType>(shape<5, 1>{}, 2);
   const auto c = filled<TestType>(shape<>{}, 3);
@@ -12,7 +12,7 @@ TEMPLATE_TEST_CASE("broadcasting agrees with the reference", "", double, float) 
   agrees(tn::compile([](auto x, auto y, auto z) { return std::tuple{x + y, maximum(x, z), minimum(y, z) * 3.0, pow(x * x + 0.5, z)}; }), a, b, c);
 }
 
-TEMPLATE_TEST_CASE("movement that feeds arithmetic agrees with the reference", "", double, float) {
+TEMPLATE_TEST_CASE("movement that feeds arithmetic agrees with the reference", "", TENURE_LAW_TYPES) {
   const auto x = filled<TestType>(shape<6, 10>{}, 4);
   const auto y = filled<TestType>(shape<10, 6>{}, 5);
   agrees(tn::compile([](auto a, auto b) {
@@ -22,7 +22,7 @@ TEMPLATE_TEST_CASE("movement that feeds arithmetic agrees with the reference", "
   agrees(tn::value_and_grad<0, 1>([](auto a, auto b) { return sum(sin(transpose(a)) * b * tn::reshape<10, 6>(a)); }), x, y);
 }
 
-TEMPLATE_TEST_CASE("slices and joins agree with the reference", "", double, float) {
+TEMPLATE_TEST_CASE("slices and joins agree with the reference", "", TENURE_LAW_TYPES) {
   const auto x = filled<TestType>(shape<6, 11>{}, 6);
   const auto y = filled<TestType>(shape<6, 4>{}, 7);
   agrees(tn::compile([](auto a, auto b) {
@@ -37,7 +37,7 @@ TEMPLATE_TEST_CASE("slices and joins agree with the reference", "", double, floa
 }
 
 // A part of a concat is computed in its place there, with the strides of the whole: but not where something else needs it in one piece.
-TEMPLATE_TEST_CASE("a part of a concat that is also reshaped agrees with the reference", "", double, float) {
+TEMPLATE_TEST_CASE("a part of a concat that is also reshaped agrees with the reference", "", TENURE_LAW_TYPES) {
   const auto x = filled<TestType>(shape<2, 3>{}, 8);
   const auto y = filled<TestType>(shape<2, 4>{}, 9);
   agrees(tn::compile([](auto a, auto b) {
@@ -70,7 +70,7 @@ TEMPLATE_TEST_CASE("a part of a concat that is also reshaped agrees with the ref
 }
 
 // A product is written in its part of a concat where the part is one row-major piece, also below a reshape.
-TEMPLATE_TEST_CASE("products that are parts of concats agree with the reference", "", double, float) {
+TEMPLATE_TEST_CASE("products that are parts of concats agree with the reference", "", TENURE_LAW_TYPES) {
   const auto x = filled<TestType>(shape<7, 13>{}, 11);
   const auto w = filled<TestType>(shape<13, 13>{}, 12);
   agrees(tn::compile([](auto a, auto u) {
@@ -100,7 +100,7 @@ TEMPLATE_TEST_CASE("products that are parts of concats agree with the reference"
 }
 
 // Sums of slices put back are joined where they lie beside each other: along the same axis, and one where the other ends.
-TEMPLATE_TEST_CASE("derivatives of slices along several axes agree with the reference", "", double, float) {
+TEMPLATE_TEST_CASE("derivatives of slices along several axes agree with the reference", "", TENURE_LAW_TYPES) {
   const auto x = filled<TestType>(shape<4, 4>{}, 10);
   agrees(tn::value_and_grad<0>([](auto a) { return sum(exp(tn::slice<0, 0, 2>(a))) + sum(sin(tn::slice<1, 2, 2>(a))); }), x);
   agrees(tn::value_and_grad<0>([](auto a) { return sum(exp(tn::slice<0, 2, 2>(a))) + sum(sin(tn::slice<1, 0, 2>(a))); }), x);
@@ -108,7 +108,7 @@ TEMPLATE_TEST_CASE("derivatives of slices along several axes agree with the refe
   agrees(tn::value_and_grad<0>([](auto a) { return sum(exp(tn::slice<0, 0, 2>(a))) + sum(sin(tn::slice<0, 1, 2>(a))) + sum(tanh(tn::slice<0, 3, 1>(a))); }), x);
 }
 
-TEMPLATE_TEST_CASE("products agree with the reference", "", double, float) {
+TEMPLATE_TEST_CASE("products agree with the reference", "", TENURE_LAW_TYPES) {
   const auto x = filled<TestType>(shape<7, 13>{}, 8);
   const auto w = filled<TestType>(shape<13, 9>{}, 9);
   const auto b = filled<TestType>(shape<9>{}, 10);
@@ -123,7 +123,7 @@ TEMPLATE_TEST_CASE("products agree with the reference", "", double, float) {
   agrees(tn::value_and_grad<0, 1, 2>([](auto p, auto q, auto r) { return sum(matmul(p, q) * matmul(p, r)); }), batch, right, one);
 }
 
-TEMPLATE_TEST_CASE("indexing agrees with the reference", "", double, float) {
+TEMPLATE_TEST_CASE("indexing agrees with the reference", "", TENURE_LAW_TYPES) {
   const auto table = filled<TestType>(shape<8, 5>{}, 14);
   const auto rows = filled<std::int32_t>(shape<2, 3>{}, 15, 0.0, 8.0);
   agrees(tn::value_and_grad<0>([](auto t, auto i) { return sum(square(tn::gather<0>(t, i))); }), table, rows);

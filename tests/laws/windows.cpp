@@ -22,7 +22,7 @@ void agrees_for_lengths() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("windows along a dynamic axis, and their gradients, agree with the reference", "", double, float) {
+TEMPLATE_TEST_CASE("windows along a dynamic axis, and their gradients, agree with the reference", "", TENURE_LAW_TYPES) {
   agrees_for_lengths<TestType, 3, 1>();
   agrees_for_lengths<TestType, 4, 3>();
   agrees_for_lengths<TestType, 20, 1>();
