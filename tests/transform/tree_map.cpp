@@ -49,6 +49,12 @@ TEST_CASE("map, for_each_leaf and arithmetic of models with tensors") {
   CHECK((a * 2.0).scale.item() == 10);
   CHECK((b / 2 - a).parts[0].w(0, 0) == 4);
   CHECK((-a).parts[0].b(0) == -2);
+  // The number may also be a tensor.
+  const tn::tensor<double, tn::shape<>> half(0.5);
+  CHECK((half * a).parts[1].w(2, 1) == 1.5f);
+  CHECK((a / half - a.scale).parts[0].b(1) == 4 - 5);
+  CHECK((tn::eval(half + half) * a).scale.item() == 5);
+  static_assert(std::is_same_v<decltype(half * a), user::model<tn::values, 3>>);
   const auto stepped = tn::map([](auto p, auto g, auto rate) { return p - rate * g; }, a, b, 0.5);
   CHECK(stepped.parts[1].w(0, 0) == 3 - 0.5f * 12);
   const auto pair = tn::map([](auto x) { return tn::exp(x); }, std::tuple{tn::tensor<float, tn::shape<>>(1.0f), a.parts[0].b.clone()});
@@ -94,6 +100,10 @@ TEST_CASE("the same in a trace, and their gradients") {
   };
   const auto traced = tn::compile(f)(a, b);
   CHECK(traced.parts[0].b(1) == 1 + 5.5 - 4);
+  const auto scaled = tn::compile([](auto m, auto x) { return std::tuple{m * sum(x), sum(x) / m, m - m.scale}; })(a, tn::tensor<float, tn::shape<2>>{1, 3});
+  CHECK(std::get<0>(scaled).parts[0].b(1) == 8);
+  CHECK(std::get<1>(scaled).scale.item() == 4.0f / 5);
+  CHECK(std::get<2>(scaled).parts[1].w(0, 0) == 3 - 5);
   const auto g = tn::grad([](auto m) { return square(norm(m)); })(a);
   CHECK(std::fabs(g.parts[1].b(0) - 8) < 1e-6);
   constexpr auto gradients = tn::compile([](auto m, auto n) {

@@ -42,6 +42,12 @@ template <class X>
 inline constexpr bool is_array_of_traced = false;
 template <class X, std::size_t N>
 inline constexpr bool is_array_of_traced<std::array<X, N>> = traces<X>;
+
+template <class X>
+void has_own_arithmetic(const X&) = delete;  // found by argument-dependent lookup alone
+/// A class whose own operators take tensors: a model (transform/tree.hpp).
+template <class X>
+concept with_own_arithmetic = requires(const X& x) { has_own_arithmetic(x); };
 }  // namespace detail
 
 template <class X>
@@ -52,6 +58,9 @@ template <class X>
 concept operand_or_scalar = operand<X> || scalar<X>;
 template <class... X>
 concept some_operand = ((operand<X> || detail::is_array_of_traced<std::remove_cvref_t<X>>) || ...);
+/// The operands of + - * /.
+template <class X, class Y>
+concept summable = some_operand<X, Y> && (operand_or_scalar<X> || !detail::with_own_arithmetic<X>) && (operand_or_scalar<Y> || !detail::with_own_arithmetic<Y>);
 /// The operands of comparison operators. Other classes can define their own comparisons with tensors, as test frameworks do.
 template <class X, class Y>
 concept comparable = some_operand<X, Y> && (operand_or_scalar<X> || detail::any_memory<X>) && (operand_or_scalar<Y> || detail::any_memory<Y>);

@@ -261,10 +261,10 @@ namespace TENURE_NAMESPACE {
 /// integers is float32. Integers wrap around: for the least integer, -x and abs(x) give x itself. -x of bool and x - y of two bool operands do not
 /// compile.
 template <operand X> constexpr auto operator-(const X& x) { return apply<ops::neg>(x); }
-template <class X, class Y> requires some_operand<X, Y> constexpr auto operator+(const X& x, const Y& y) { return apply<ops::add>(x, y); }
-template <class X, class Y> requires some_operand<X, Y> constexpr auto operator-(const X& x, const Y& y) { return apply<ops::sub>(x, y); }
-template <class X, class Y> requires some_operand<X, Y> constexpr auto operator*(const X& x, const Y& y) { return apply<ops::mul>(x, y); }
-template <class X, class Y> requires some_operand<X, Y> constexpr auto operator/(const X& x, const Y& y) { return apply<ops::div>(x, y); }
+template <class X, class Y> requires summable<X, Y> constexpr auto operator+(const X& x, const Y& y) { return apply<ops::add>(x, y); }
+template <class X, class Y> requires summable<X, Y> constexpr auto operator-(const X& x, const Y& y) { return apply<ops::sub>(x, y); }
+template <class X, class Y> requires summable<X, Y> constexpr auto operator*(const X& x, const Y& y) { return apply<ops::mul>(x, y); }
+template <class X, class Y> requires summable<X, Y> constexpr auto operator/(const X& x, const Y& y) { return apply<ops::div>(x, y); }
 
 // A temporary expression is moved into a larger one: a copy would count its tensors once more on each level. These overloads take an lvalue and a number by
 // reference, which may be a bit-field.

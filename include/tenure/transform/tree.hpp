@@ -45,6 +45,8 @@ struct arithmetic_of_models {
   template <class A, class B> requires(is_branch<A> || is_branch<B>) friend constexpr auto operator*(const A& a, const B& b) { return on_leaves<times>(a, b); }
   template <class A, class B> requires(is_branch<A> || is_branch<B>) friend constexpr auto operator/(const A& a, const B& b) { return on_leaves<over>(a, b); }
   template <class A> requires is_branch<A> friend constexpr auto operator-(const A& a) { return on_leaves<negated>(a); }
+  /// The operators of tensors leave these models to the ones above.
+  template <class A> requires is_branch<A> friend constexpr void has_own_arithmetic(const A&) {}
 };
 
 }  // namespace detail
