@@ -271,8 +271,9 @@ TENURE_KERNEL_INLINE auto is_wrong_determinant(std::int64_t n, const V* a, V det
   using T = typename V::number;
   constexpr bool is_double = sizeof(T) == 8;
   if (n == 4) return is_out_of_range(n, a, det);
-  V sum = V(math::fma(det.value, V(T(0)).value, V(T(is_double ? 0x1p-900 : 0x1p-80)).value));  // NaN where det is inf or NaN
-  for (std::int64_t e = 0; e < n; ++e) sum = V(math::fma(a[e].value, a[e].value, sum.value));
+  V sum = V(T(is_double ? 0x1p-900 : 0x1p-80));
+  for (std::int64_t e = 0; e < n; ++e) sum = math::product_plus(a[e], a[e], sum);
+  sum = math::product_plus(det, V(T(0)), sum);  // NaN where det is inf or NaN
   const V scaled = det * V(T(is_double ? 0x1p500 : 0x1p60));
   return !(sum < scaled * scaled);
 }
