@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Determinants and inverses of matrices of at most 4 x 4 by cofactors, without branches. The 2 x 2 minors are rounded once or twice, so that a result is as
 // exact as by elimination also where the matrix is nearly singular. What may have left the range of the type is computed again by elimination, in functions
-// that are not inlined: one det of 3 x 3 would save registers for them in each call.
+// that are not inlined.
 #pragma once
 
 #include <cstdint>
@@ -104,12 +104,11 @@ TENURE_KERNEL_INLINE V inverse_of_3(const V* a, V* to, bool is_adjugate) {
   const L rows[] = {upper, middle, P(__builtin_shufflevector(lower, lower, 1, 2, 3, 0))};
   const L turned[] = {P(__builtin_shufflevector(upper, upper, 1, 2, 0, 3)), P(__builtin_shufflevector(middle, middle, 1, 2, 0, 3)), P(__builtin_shufflevector(lower, lower, 2, 3, 1, 0))};
   const auto cross = [&](int r, int q) { return minor_of(rows[r], turned[q], turned[r], rows[q]).value; };
-  const P x = cross(1, 2), y = cross(2, 0), z = cross(0, 1);  // minors 6 0 3, 7 1 4, 8 2 5
-  const P turned_x = __builtin_shufflevector(x, x, 2, 3, 0, 1);
-  const V det = sum_of_products(a[0], V(T(x[1])), a[1], V(T(turned_x[0])), a[2], V(T(x[0]))), one = V(T(1)), factor = is_adjugate ? one : one / det;
-  const P in_0_and_1 = __builtin_shufflevector(x, y, 1, 5, 3, 7), in_2_and_3 = __builtin_shufflevector(z, turned_x, 1, 4, 3, 6);
+  const P x = cross(1, 2), y = cross(2, 0), z = cross(0, 1), z_twice = __builtin_shufflevector(z, z, 0, 1, 0, 1);  // minors 6 0 3, 7 1 4, 8 2 5
+  const V det = sum_of_products(a[0], V(T(x[1])), a[1], V(T(x[2])), a[2], V(T(x[0]))), one = V(T(1)), factor = is_adjugate ? one : one / det;
+  const P in_0_and_1 = __builtin_shufflevector(x, y, 1, 5, 3, 7), in_2_and_3 = __builtin_shufflevector(z_twice, x, 1, 4, 3, 6);
   const P in_4_and_5 = __builtin_shufflevector(y, z, 0, 4, 2, 6), in_6_and_7 = __builtin_shufflevector(x, y, 0, 4, 2, 6);
-  write_lanes(to, L(P(__builtin_shufflevector(in_0_and_1, in_2_and_3, 0, 1, 4, 5))) * L(factor.value));
+  write_lanes(to, L(P(__builtin_shufflevector(in_0_and_1, in_2_and_3, 0, 1, 6, 7))) * L(factor.value));
   write_lanes(to + 4, L(P(__builtin_shufflevector(in_4_and_5, in_6_and_7, 2, 3, 4, 5))) * L(factor.value));
   to[8] = V(T(z[0])) * factor;
   return det;
@@ -240,13 +239,13 @@ TENURE_KERNEL_INLINE auto is_out_of_range(std::int64_t n, const V* a, V det) {
   constexpr bool is_double = sizeof(T) == 8;
   constexpr T largest = is_double ? 0x1p150 : 0x1p24, smallest = is_double ? 0x1p-500 : 0x1p-50;
   const std::int64_t count = n * n, in_fours = count / 4 * 4;
-  const V last = count % 2 == 1 ? a[count - 1] * a[count - 1] : V(T(0));
+  const V last = count % 2 == 1 ? a[count - 1] : V(T(0));
   auto in_range = det * det > V(smallest * smallest);
 #if !defined(__CUDACC__)
   if constexpr (V::is_number && has_packets_of_4<T>)
     if (n > 2) {
       using L = math::lanes<packet_of_4<T>>;
-      L sums = L(last.value);
+      L sums = L(last.value) * L(last.value);
       for (std::int64_t e = 0; e < in_fours; e += 4) {
         const L x = math::load<packet_of_4<T>>(&a[e].value);
         sums = math::product_plus(x, x, sums);
@@ -256,7 +255,7 @@ TENURE_KERNEL_INLINE auto is_out_of_range(std::int64_t n, const V* a, V det) {
     }
 #endif
   for (std::int64_t k = 0; k < (in_fours > 0 ? 4 : 1); ++k) {
-    V sum = last;
+    V sum = last * last;
     for (std::int64_t e = k; e < in_fours; e += 4) sum = math::product_plus(a[e], a[e], sum);
     in_range = in_range && sum < V(largest * largest);
   }
@@ -277,5 +276,30 @@ TENURE_KERNEL_INLINE auto is_wrong_determinant(std::int64_t n, const V* a, V det
   const V scaled = det * V(T(is_double ? 0x1p500 : 0x1p60));
   return !(sum < scaled * scaled);
 }
+
+/// A record whose samples of at most 4 x 4 are computed by cofactors:
+///   run_in_range(n, operand, results, options)       // by cofactors; returns where they may be wrong
+///   run_out_of_range(n, operand, results, options)   // by elimination, which overwrites the operand
+/// One small sample in registers calls them by itself, so that the second one is the end of the call and takes no memory of the first one.
+template <class Record>
+struct by_cofactors {
+  static constexpr bool has_range(const sample_sizes& sizes) { return sizes[0] >= 1 && sizes[0] <= most_cofactor_rows; }
+  static constexpr bool overwrites(int, const sample_sizes& sizes) { return sizes[0] > most_cofactor_rows; }
+
+  /// Both. 1 <= n <= 4.
+  template <class V, class Options>
+  static TENURE_KERNEL_INLINE void run_by_cofactors(const sample_sizes& sizes, V* const* operand, V* const* results, const Options& options) {
+    const auto is_wrong = Record::run_in_range(sizes, operand, results, options);
+    if (!math::any(is_wrong)) return;
+    constexpr int most = most_cofactor_rows * most_cofactor_rows;
+    V copy[most], other[Record::results][most];
+    V *copies[] = {copy}, *others[Record::results];
+    for (std::int64_t e = 0; e < sizes[0] * sizes[0]; ++e) copy[e] = operand[0][e];
+    for (int r = 0; r < Record::results; ++r) others[r] = other[r];
+    Record::run_out_of_range(sizes, copies, others, options);
+    for (int r = 0; r < Record::results; ++r)
+      for (std::int64_t e = 0; e < Record::elements_of_result(sizes, r); ++e) results[r][e] = math::choose(is_wrong, other[r][e], results[r][e]);
+  }
+};
 
 }  // namespace tenure::ops
