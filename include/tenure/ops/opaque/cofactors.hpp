@@ -237,7 +237,7 @@ template <class V>
 TENURE_KERNEL_INLINE auto is_out_of_range(std::int64_t n, const V* a, V det) {
   using T = typename V::number;
   constexpr bool is_double = sizeof(T) == 8;
-  constexpr T largest = is_double ? 0x1p150 : 0x1p24, smallest = is_double ? 0x1p-500 : 0x1p-50;
+  constexpr T largest = T(is_double ? 0x1p150 : 0x1p24), smallest = T(is_double ? 0x1p-500 : 0x1p-50);
   const std::int64_t count = n * n, in_fours = count / 4 * 4;
   const V last = count % 2 == 1 ? a[count - 1] : V(T(0));
   auto in_range = det * det > V(smallest * smallest);
