@@ -33,7 +33,7 @@ class into_call {
   /// As operator(), but `runner` runs the program.
   template <class Runner, class... X>
   void through(Runner& runner, const X&... x) const {
-    if constexpr (is_possible<X...>()) std::apply([&](const R&... target) { run(on_, runner, target..., as_argument(x)...); }, results_);
+    if constexpr (is_possible<X...>()) std::apply([&](const R&... target) { run<Runner>(on_, runner, target..., as_argument(x)...); }, results_);
   }
   /// The bytes of the results that this call computes in other memory and then copies into their targets. 0 if each target is contiguous and
   /// overlaps no argument that is still read when the result is written. Throws what a call throws before its first write.
@@ -70,13 +70,17 @@ class into_call {
   template <class Program, class... X>
   static constexpr bool is_whole = Program::is_static && (tree<X>::contiguous && ...) && (tree<R>::contiguous && ...) && !has_empty_result<Program>;
 
+  /// How a runner is an argument. One without members has no address, for which a caller would need memory and could not end with the call.
+  template <class Runner>
+  using passed = std::conditional_t<std::is_empty_v<Runner>, Runner, Runner&>;
+
   /// Whether a call with one target, which shares memory with an argument, calls itself with another tensor of the target's type as its target. This keeps
   /// the memory beside a target out of the code of a small program: a dot product of three numbers took 3.6 ns with it and takes 2.6.
   template <class Program, class... X>
   static constexpr bool is_computed_in_another = is_whole<Program, X...> && sizeof...(R) == 1 && (any_tensor<std::remove_cvref_t<R>> && ...) &&
                                                  (std::is_default_constructible_v<std::remove_cvref_t<R>> && ...) && std::is_same_v<device_of_call<X...>, cpu_device>;
   template <class Runner, class Target, class... X>
-  [[gnu::cold, gnu::noinline]] static void compute_in_another(Execution on, Runner& runner, Target& target, const X&... x) {
+  [[gnu::cold, gnu::noinline]] static void compute_in_another(Execution on, passed<Runner> runner, Target& target, const X&... x) {
     tensor_access::check_alive(target, "into");
     std::remove_cvref_t<Target> result;
     into_call<F, Execution, decltype(result)&>(on, result).through(runner, x...);
@@ -86,7 +90,7 @@ class into_call {
 
   /// The targets are arguments: g++ passes them in registers, and would pass this object in memory.
   template <class Runner, class... X>
-  static void run(Execution on, Runner& runner, const R&... target, const X&... x) {
+  static void run(Execution on, passed<Runner> runner, const R&... target, const X&... x) {
     const std::tuple<const R&...> to(target...);
     using program_type = program<source_of_call<F, X...>>;
     using device_type = device_of_call<X...>;
@@ -106,7 +110,7 @@ class into_call {
     read_targets<program_type>(to, symbols, targets, results);
     const sharing found = find_sharing<program_type, leaves, is_whole<program_type, X...>>(pointers, ranges, targets);
     if constexpr (is_computed_in_another<program_type, X...>) {
-      if (found.doubtful | found.apart) [[unlikely]] return compute_in_another(on, runner, target..., x...);
+      if (found.doubtful | found.apart) [[unlikely]] return compute_in_another<Runner>(on, runner, target..., x...);
     } else if (found.doubtful) [[unlikely]] std::apply([](const auto&... each) {
       if constexpr (is_whole<program_type, X...>) refuse_targets(each...);
       else check_targets(each...);

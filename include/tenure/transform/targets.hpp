@@ -41,23 +41,25 @@ TENURE_INLINE memory_range range_of(const L& leaf, const void* read) {
 }
 
 struct target_memory {
-  void* data = nullptr;    // null: the target is gone
+  void* data = nullptr;
   std::int64_t bytes = 0;  // of its elements
   memory_range range{};
   bool is_strided = false;  // its elements are not contiguous: the result is computed in other memory and copied
+  bool is_gone = true;
 };
 template <class L>
 TENURE_INLINE target_memory memory_of_target(const L& target) {
-  auto* const data = tensor_access::storage(target) ? tensor_access::fresh(target) : nullptr;
+  const bool is_gone = !tensor_access::storage(target);
+  auto* const data = is_gone ? nullptr : tensor_access::fresh(target);
   const std::int64_t bytes = target.size() * static_cast<std::int64_t>(sizeof(element_t<L>));
   const auto* const first = reinterpret_cast<const char*>(data);
   if constexpr (ownership_of_v<L> == ownership::owning) {
-    return {data, bytes, {first, first + bytes}, false};
+    return {data, bytes, {first, first + bytes}, false, is_gone};
   } else {
-    if (!tensor_access::storage(target)) return {};
-    if (bytes == 0) return {data, 0, {}, false};
-    if (lies_row_major(target)) return {data, bytes, {first, first + bytes}, false};
-    return {data, bytes, {first, first + reach_in_bytes(tensor_access::layout_of(target), sizeof(element_t<L>))}, true};
+    if (is_gone) return {};
+    if (bytes == 0) return {data, 0, {}, false, false};
+    if (lies_row_major(target)) return {data, bytes, {first, first + bytes}, false, false};
+    return {data, bytes, {first, first + reach_in_bytes(tensor_access::layout_of(target), sizeof(element_t<L>))}, true, false};
   }
 }
 
@@ -157,7 +159,7 @@ TENURE_INLINE sharing find_sharing(const void* const* pointers, [[maybe_unused]]
     else return meet && !(begin_alike && program_detail::overwrites_of<Program, Leaves>.may(a, j));
   };
   for (int j = 0; j < outputs; ++j) {
-    doubtful |= targets[j].data == nullptr;
+    doubtful |= targets[j].is_gone;
     if constexpr (Whole) {
       for (int k = 0; k < j; ++k) doubtful |= targets[j].data == targets[k].data;
       for (int a = 0; a < Leaves; ++a) apart |= destroys(a, j, pointers[a] == targets[j].data);

@@ -50,13 +50,29 @@ constexpr bool are_written_out(const ops::sample_sizes& sizes) {
     if (n > costs::sample_extent) return false;
   return true;
 }
+/// The whole sample, by Record::run().
+struct whole_sample {
+  template <class Record, class V>
+  static TENURE_INLINE bool run(const auto& sizes, V* const* operands, V* const* results, const auto& options) { return Record::run_sample(sizes, operands, results, options), true; }
+};
+/// Only by Record::run_in_range(). False where the results may be wrong.
+struct sample_in_range {
+  template <class Record, class V>
+  static TENURE_INLINE bool run(const auto& sizes, V* const* operands, V* const* results, const auto& options) { return !math::any(Record::run_in_range(sizes, operands, results, options)); }
+};
+/// Only by Record::run_out_of_range().
+struct sample_out_of_range {
+  template <class Record, class V>
+  static TENURE_INLINE bool run(const auto& sizes, V* const* operands, V* const* results, const auto& options) { return Record::run_out_of_range(sizes, operands, results, options), true; }
+};
+
 /// One sample of constant extents in registers. load(operand, to) and store(result, from) move its numbers; operand and result are integral constants. load()
-/// returns where the numbers are: `to`, or the memory of an operand that the record only reads.
-template <class Record, class V, ops::sample_sizes Sizes>
-TENURE_INLINE void run_in_registers(const typename Record::options& options, const auto& load, const auto& store) {
+/// returns where the numbers are: `to`, or the memory of an operand that the record only reads. Returns false, and stores nothing, where Way has no result.
+template <class Record, class V, ops::sample_sizes Sizes, class Way = whole_sample>
+TENURE_INLINE bool run_in_registers(const typename Record::options& options, const auto& load, const auto& store) {
   static constexpr ops::sample_sizes sizes = Sizes;
   constexpr auto of_operand = [](int k) { return k == Record::result_begins_as ? 0 : Record::elements_of_operand(k, sizes); };
-  [&]<int... K, int... R>(std::integer_sequence<int, K...>, std::integer_sequence<int, R...>) __attribute__((always_inline)) {
+  return [&]<int... K, int... R>(std::integer_sequence<int, K...>, std::integer_sequence<int, R...>) __attribute__((always_inline)) {
     std::tuple<registers<V, of_operand(K)>...> memory;
     std::tuple<registers<V, Record::elements_of_result(sizes, R)>...> results;
     registers<V, Record::scratch(sizes)> scratch;
@@ -66,9 +82,12 @@ TENURE_INLINE void run_in_registers(const typename Record::options& options, con
       else return load(k, std::get<static_cast<std::size_t>(k)>(memory).at);
     };
     V* const given[] = {loaded(std::integral_constant<int, K>{})..., scratch.at};
-    if constexpr (are_written_out(sizes)) Record::run_sample(ops::constant_sizes<Sizes>{}, given, to, options);
-    else Record::run_sample(sizes, given, to, options);
+    const auto run = [&](const auto& n) __attribute__((always_inline)) { return Way::template run<Record>(n, given, to, options); };
+    if constexpr (are_written_out(sizes)) {
+      if (!run(ops::constant_sizes<Sizes>{})) [[unlikely]] return false;
+    } else if (!run(sizes)) return false;
     (store(std::integral_constant<int, R>{}, to[R]), ...);
+    return true;
   }(std::make_integer_sequence<int, Record::arity>{}, std::make_integer_sequence<int, Record::results>{});
 }
 
@@ -367,18 +386,48 @@ struct small_sample {
 
 }  // namespace detail
 
-/// One small sample, in registers. Step::operation() has its extents and strides as constants.
-template <class Record, class T, class Step>
-TENURE_INLINE void sample_in_registers(void* const* p) {
-  using sample = detail::small_sample<Record, T, Step>;
+namespace detail {
+
+/// One small sample, in registers, if Way has a result.
+template <class Record, class T, class Step, class Way>
+TENURE_INLINE bool sample_by(void* const* p) {
+  using sample = small_sample<Record, T, Step>;
   using V = typename sample::V;
-  detail::run_in_registers<Record, V, sample::in_registers>(
+  return run_in_registers<Record, V, sample::in_registers, Way>(
       Record::options_of(sample::operation().attr),
-      [&]<int K>(std::integral_constant<int, K>, V* to) { return sample::template load<K>(static_cast<const T*>(p[K]), to); },
+      [&]<int K>(std::integral_constant<int, K>, V* to) {
+        V* const from = sample::template load<K>(static_cast<const T*>(p[K]), to);
+        if constexpr (!std::is_same_v<Way, sample_out_of_range>) return from;
+        if (from != to)
+          for (std::int64_t e = 0; e < Record::elements_of_operand(K, sample::in_registers); ++e) to[e] = from[e];  // it changes them
+        return to;
+      },
       [&]<int R>(std::integral_constant<int, R>, const V* from) {
         T* const at = static_cast<T*>(p[Record::arity + R]);
         if (Record::results == 1 || at != nullptr) sample::template store<R>(at, from);
       });
+}
+/// The pointers are arguments, so that the function before it, which ends with this call, keeps nothing in memory.
+template <class Record, class T, class Step, class... P>
+[[gnu::cold, gnu::noinline]] void run_sample_out_of_range(P... p) {
+  void* const all[] = {p...};
+  sample_by<Record, T, Step, sample_out_of_range>(all);
+}
+
+}  // namespace detail
+
+/// One small sample, in registers. Step::operation() has its extents and strides as constants.
+template <class Record, class T, class Step>
+TENURE_INLINE void sample_in_registers(void* const* p) {
+  using sample = detail::small_sample<Record, T, Step>;
+  if constexpr (sample::V::is_number && Record::has_range(sample::in_registers)) {
+    if (detail::sample_by<Record, T, Step, detail::sample_in_range>(p)) [[likely]] return;
+    [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+      detail::run_sample_out_of_range<Record, T, Step>(p[I]...);
+    }(std::make_index_sequence<static_cast<std::size_t>(Record::arity + Record::results)>{});
+  } else {
+    detail::sample_by<Record, T, Step, detail::whole_sample>(p);
+  }
 }
 
 }  // namespace tenure::cpu_backend

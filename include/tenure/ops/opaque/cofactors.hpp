@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Determinants and inverses of matrices of at most 4 x 4 by cofactors, without branches. The 2 x 2 minors are rounded once or twice, so that a result is as
 // exact as by elimination also where the matrix is nearly singular. What may have left the range of the type is computed again by elimination, in functions
-// that are not inlined: one det of 3 x 3 would save registers for them in each call.
+// that are not inlined.
 #pragma once
 
 #include <cstdint>
 
 #include <tenure/math/lanes.hpp>
 #include <tenure/math/packet/interleave.hpp>
-#include <tenure/math/packet/minimum.hpp>
 #include <tenure/math/twin.hpp>
 #include <tenure/ops/opaque/elimination.hpp>
 #include <tenure/ops/opaque/extent.hpp>
@@ -48,11 +47,17 @@ TENURE_KERNEL_INLINE V det_of_minors(const V* s, const V* c) { return alternatin
 
 #if defined(__CUDACC__)
 template <class T>
-inline constexpr bool has_cofactor_packets = false;
+inline constexpr bool has_packets_of_4 = false;
 #else
-/// Whether the numbers of one matrix of 3 x 3 or 4 x 4 stand in packets of eight.
+/// The packet of four numbers T, or the widest one if that has fewer.
 template <class T>
-inline constexpr bool has_cofactor_packets = [] {
+using packet_of_4 = math::packet_within<math::packet_of<T>, 4>;
+/// Whether the rows of one matrix of 4 x 4 stand in packets.
+template <class T>
+inline constexpr bool has_packets_of_4 = math::width<packet_of_4<T>> == 4;
+/// Whether eight numbers of one matrix of 3 x 3 stand in a packet.
+template <class T>
+inline constexpr bool has_packets_of_8 = [] {
   if constexpr (math::is_one_lane<math::packet_of<T>>) return false;
   else return math::is_512<math::packet_of<T>> && math::width<math::packet_of<T>> == 8;
 }();
@@ -73,7 +78,7 @@ TENURE_INLINE void write_lanes(V* to, const math::lanes<P>& x) {
 inline constexpr int factors_of_minors[4][8] = {{4, 2, 1, 5, 0, 2, 3, 1}, {8, 7, 5, 6, 8, 3, 7, 6}, {5, 1, 2, 3, 2, 0, 4, 0}, {7, 8, 4, 8, 6, 5, 6, 7}};
 /// inverse_by_cofactors() of one matrix of 3 x 3, with the same bits: the first eight minors in the lanes of a packet.
 template <class V>
-TENURE_KERNEL_INLINE V inverse_of_3(const V* a, V* to, bool is_adjugate) {
+TENURE_KERNEL_INLINE V inverse_of_3_in_8(const V* a, V* to, bool is_adjugate) {
   using P = math::packet_of<typename V::number>;
   using L = math::lanes<P>;
   const L numbers = math::load<P>(&a->value), ninth = math::set1<P>(a[8].value);
@@ -88,12 +93,27 @@ TENURE_KERNEL_INLINE V inverse_of_3(const V* a, V* to, bool is_adjugate) {
   return det;
 }
 
-/// The packet of four numbers T, or the widest one if that has fewer.
-template <class T>
-using packet_of_4 = math::packet_within<math::packet_of<T>, 4>;
-/// Whether the rows of one matrix of 4 x 4 stand in packets.
-template <class T>
-inline constexpr bool has_packets_of_4 = math::width<packet_of_4<T>> == 4;
+/// inverse_by_cofactors() of one matrix of 3 x 3, with the same bits: a row in a packet, whose last lane is not used. A column of the inverse is the cross product
+/// of two rows.
+template <class V>
+TENURE_KERNEL_INLINE V inverse_of_3(const V* a, V* to, bool is_adjugate) {
+  using T = typename V::number;
+  using P = packet_of_4<T>;
+  using L = math::lanes<P>;
+  const P upper = math::load<P>(&a[0].value), middle = math::load<P>(&a[3].value), lower = math::load<P>(&a[5].value);
+  const L rows[] = {upper, middle, P(__builtin_shufflevector(lower, lower, 1, 2, 3, 0))};
+  const L turned[] = {P(__builtin_shufflevector(upper, upper, 1, 2, 0, 3)), P(__builtin_shufflevector(middle, middle, 1, 2, 0, 3)), P(__builtin_shufflevector(lower, lower, 2, 3, 1, 0))};
+  const auto cross = [&](int r, int q) { return minor_of(rows[r], turned[q], turned[r], rows[q]).value; };
+  const P x = cross(1, 2), y = cross(2, 0), z = cross(0, 1), z_twice = __builtin_shufflevector(z, z, 0, 1, 0, 1);  // minors 6 0 3, 7 1 4, 8 2 5
+  const V det = sum_of_products(a[0], V(T(x[1])), a[1], V(T(x[2])), a[2], V(T(x[0]))), one = V(T(1)), factor = is_adjugate ? one : one / det;
+  const P in_0_and_1 = __builtin_shufflevector(x, y, 1, 5, 3, 7), in_2_and_3 = __builtin_shufflevector(z_twice, x, 1, 4, 3, 6);
+  const P in_4_and_5 = __builtin_shufflevector(y, z, 0, 4, 2, 6), in_6_and_7 = __builtin_shufflevector(x, y, 0, 4, 2, 6);
+  write_lanes(to, L(P(__builtin_shufflevector(in_0_and_1, in_2_and_3, 0, 1, 6, 7))) * L(factor.value));
+  write_lanes(to + 4, L(P(__builtin_shufflevector(in_4_and_5, in_6_and_7, 2, 3, 4, 5))) * L(factor.value));
+  to[8] = V(T(z[0])) * factor;
+  return det;
+}
+
 /// determinant() of one matrix of 4 x 4, with the same bits. A packet has two minors of the upper rows, each with that of the lower ones beside it.
 template <class V>
 TENURE_KERNEL_INLINE V determinant_of_4(const V* a) {
@@ -175,10 +195,12 @@ TENURE_KERNEL_INLINE V determinant(std::int64_t n, const V* a) {
 template <class V>
 TENURE_KERNEL_INLINE V inverse_by_cofactors(std::int64_t n, const V* a, V* to, bool is_adjugate) {
 #if !defined(__CUDACC__)
-  if constexpr (V::is_number && has_cofactor_packets<typename V::number>)
+  if constexpr (V::is_number && has_packets_of_8<typename V::number>)
+    if (n == 3) return inverse_of_3_in_8(a, to, is_adjugate);
+  if constexpr (V::is_number && has_packets_of_4<typename V::number>) {
     if (n == 3) return inverse_of_3(a, to, is_adjugate);
-  if constexpr (V::is_number && has_packets_of_4<typename V::number>)
     if (n == 4) return inverse_of_4(a, to, is_adjugate);
+  }
 #endif
   const V zero = V(typename V::number(0)), one = V(typename V::number(1));
   const auto factor_of = [&](V det) { return is_adjugate ? one : one / det; };
@@ -209,29 +231,35 @@ TENURE_KERNEL_INLINE V inverse_by_cofactors(std::int64_t n, const V* a, V* to, b
   return det;
 }
 
-/// Where a product of inverse_by_cofactors() may have left the range of the type, or det(a) is so small that it matters; also for NaN. Squares are compared, as
-/// the size of a number goes through another register.
+/// Where a product of inverse_by_cofactors() may have left the range of the type, or det(a) is so small that it matters; also for NaN. The numbers are compared
+/// by four sums of squares, as a matrix stands in packets of four. The last one of an odd number is in all sums.
 template <class V>
 TENURE_KERNEL_INLINE auto is_out_of_range(std::int64_t n, const V* a, V det) {
   using T = typename V::number;
   constexpr bool is_double = sizeof(T) == 8;
-  constexpr T largest = is_double ? 0x1p150 : 0x1p24, smallest = is_double ? 0x1p-500 : 0x1p-50;
-  const auto is_large_enough = det * det > V(smallest * smallest);
-  if constexpr (V::is_number && has_cofactor_packets<T>)
+  constexpr T largest = T(is_double ? 0x1p150 : 0x1p24), smallest = T(is_double ? 0x1p-500 : 0x1p-50);
+  const std::int64_t count = n * n, in_fours = count / 4 * 4;
+  const V last = count % 2 == 1 ? a[count - 1] : V(T(0));
+  auto in_range = det * det > V(smallest * smallest);
+#if !defined(__CUDACC__)
+  if constexpr (V::is_number && has_packets_of_4<T>)
     if (n > 2) {
-      using P = math::packet_of<T>;
-      constexpr int w = math::width<P>;
-      constexpr math::lanes_choice<T> wrong{true};
-      std::int64_t e = 0;
-      for (; e + w <= n * n; e += w)
-        if (!math::all<P>(math::lt(math::abs(math::load<P>(&a->value + e)), math::set1<P>(largest)))) return wrong;
-      for (; e < n * n; ++e)
-        if (!(a[e].value * a[e].value < largest * largest)) return wrong;  // a masked load would wait for the store of a single number
-      return !is_large_enough;
+      using L = math::lanes<packet_of_4<T>>;
+      L sums = L(last.value) * L(last.value);
+      for (std::int64_t e = 0; e < in_fours; e += 4) {
+        const L x = math::load<packet_of_4<T>>(&a[e].value);
+        sums = math::product_plus(x, x, sums);
+      }
+      const bool are_small = math::all<packet_of_4<T>>((sums < L(largest * largest)).mask);
+      return math::lanes_choice<T>{!(in_range.mask && are_small)};
     }
-  V found = V(T(0));
-  for (std::int64_t e = 0; e < n * n; ++e) found = V(math::max(found.value, math::abs(a[e]).value));  // det is NaN where an element is
-  return !(is_large_enough && found < V(largest));
+#endif
+  for (std::int64_t k = 0; k < (in_fours > 0 ? 4 : 1); ++k) {
+    V sum = last * last;
+    for (std::int64_t e = k; e < in_fours; e += 4) sum = math::product_plus(a[e], a[e], sum);
+    in_range = in_range && sum < V(largest * largest);
+  }
+  return !in_range;
 }
 
 /// Where a product of determinant() may have left the range of the type, or det(a) is so small that it matters; also for NaN. Up to 3 x 3 a minor may be off by
@@ -242,10 +270,36 @@ TENURE_KERNEL_INLINE auto is_wrong_determinant(std::int64_t n, const V* a, V det
   using T = typename V::number;
   constexpr bool is_double = sizeof(T) == 8;
   if (n == 4) return is_out_of_range(n, a, det);
-  V sum = V(math::fma(det.value, V(T(0)).value, V(T(is_double ? 0x1p-900 : 0x1p-80)).value));  // NaN where det is inf or NaN
-  for (std::int64_t e = 0; e < n; ++e) sum = V(math::fma(a[e].value, a[e].value, sum.value));
+  V sum = V(T(is_double ? 0x1p-900 : 0x1p-80));
+  for (std::int64_t e = 0; e < n; ++e) sum = math::product_plus(a[e], a[e], sum);
+  sum = math::product_plus(det, V(T(0)), sum);  // NaN where det is inf or NaN
   const V scaled = det * V(T(is_double ? 0x1p500 : 0x1p60));
   return !(sum < scaled * scaled);
 }
+
+/// A record whose samples of at most 4 x 4 are computed by cofactors:
+///   run_in_range(n, operand, results, options)       // by cofactors; returns where they may be wrong
+///   run_out_of_range(n, operand, results, options)   // by elimination, which overwrites the operand
+/// One small sample in registers calls them by itself, so that the second one is the end of the call and takes no memory of the first one.
+template <class Record>
+struct by_cofactors {
+  static constexpr bool has_range(const sample_sizes& sizes) { return sizes[0] >= 1 && sizes[0] <= most_cofactor_rows; }
+  static constexpr bool overwrites(int, const sample_sizes& sizes) { return sizes[0] > most_cofactor_rows; }
+
+  /// Both. 1 <= n <= 4.
+  template <class V, class Options>
+  static TENURE_KERNEL_INLINE void run_by_cofactors(const sample_sizes& sizes, V* const* operand, V* const* results, const Options& options) {
+    const auto is_wrong = Record::run_in_range(sizes, operand, results, options);
+    if (!math::any(is_wrong)) return;
+    constexpr int most = most_cofactor_rows * most_cofactor_rows;
+    V copy[most], other[Record::results][most];
+    V *copies[] = {copy}, *others[Record::results];
+    for (std::int64_t e = 0; e < sizes[0] * sizes[0]; ++e) copy[e] = operand[0][e];
+    for (int r = 0; r < Record::results; ++r) others[r] = other[r];
+    Record::run_out_of_range(sizes, copies, others, options);
+    for (int r = 0; r < Record::results; ++r)
+      for (std::int64_t e = 0; e < Record::elements_of_result(sizes, r); ++e) results[r][e] = math::choose(is_wrong, other[r][e], results[r][e]);
+  }
+};
 
 }  // namespace tenure::ops

@@ -13,7 +13,7 @@ namespace TENURE_NAMESPACE::ops {
 
 namespace nodes {
 /// d det = tr(adj(a) da).
-struct det : sample_operation<det, 1> {
+struct det : sample_operation<det, 1>, by_cofactors<det> {
   static constexpr const char* name = "det";
   static constexpr signature takes = "(n,n)->()";
   template <bool IsMatrix, bool Floats>
@@ -21,21 +21,24 @@ struct det : sample_operation<det, 1> {
     static_assert(IsMatrix, "tenure: det: the last two axes are not a square matrix");
     static_assert(Floats, "tenure: det: integers and bool have no quotients; convert first");
   }
-  static constexpr bool overwrites(int, const sample_sizes& n) { return n[0] > most_cofactor_rows; }
+  using by_cofactors::has_range, by_cofactors::overwrites;
 
   template <class V>
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* to, no_options) {
-    V* const a = operand[0];
     const std::int64_t n = sizes[0];
     if (n == 0) return void(to[0] = V(typename V::number(1)));
-    if (n > most_cofactor_rows) return void(to[0] = product_of_pivots(n, a));
-    const V found = determinant(n, a);
-    const auto is_wrong = is_wrong_determinant(n, a, found);
-    to[0] = found;
-    if (!math::any(is_wrong)) return;
-    V copy[most_cofactor_rows * most_cofactor_rows];
-    for (std::int64_t e = 0; e < n * n; ++e) copy[e] = a[e];
-    to[0] = math::choose(is_wrong, out_of_line(n, copy), found);
+    if (n > most_cofactor_rows) return void(to[0] = product_of_pivots(n, operand[0]));
+    V* const results[] = {to};
+    run_by_cofactors(sizes, operand, results, no_options{});
+  }
+  template <class V>
+  static TENURE_KERNEL_INLINE auto run_in_range(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
+    results[0][0] = determinant(sizes[0], operand[0]);
+    return is_wrong_determinant(sizes[0], operand[0], results[0][0]);
+  }
+  template <class V>
+  [[gnu::cold, gnu::noinline]] static TENURE_KERNEL void run_out_of_range(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
+    results[0][0] = product_of_pivots(sizes[0], operand[0]);
   }
   template <class V>
   static TENURE_KERNEL_INLINE V product_of_pivots(std::int64_t n, V* a) {
@@ -43,8 +46,6 @@ struct det : sample_operation<det, 1> {
     for (std::int64_t k = 0; k < n; ++k) product = product * a[k * (n + 1)];
     return product;
   }
-  template <class V>
-  [[gnu::cold, gnu::noinline]] static TENURE_KERNEL V out_of_line(std::int64_t n, V* a) { return product_of_pivots(n, a); }
   template <class T>
   static void reference(const sample_sizes& sizes, const T* const* operand, T* to, no_options) {
     long double product = 1;
@@ -63,7 +64,7 @@ struct det : sample_operation<det, 1> {
 };
 
 /// d log |det(a)| = tr(a^-1 da). The sign is constant almost everywhere.
-struct slogdet : sample_operation<slogdet, 1, 2> {
+struct slogdet : sample_operation<slogdet, 1, 2>, by_cofactors<slogdet> {
   static constexpr const char* name = "slogdet";
   static constexpr signature takes = "(n,n)->(),()";
   template <bool IsMatrix, bool Floats>
@@ -71,7 +72,7 @@ struct slogdet : sample_operation<slogdet, 1, 2> {
     static_assert(IsMatrix, "tenure: slogdet: the last two axes are not a square matrix");
     static_assert(Floats, "tenure: slogdet: integers and bool have no logarithms; convert first");
   }
-  static constexpr bool overwrites(int, const sample_sizes& n) { return n[0] > most_cofactor_rows; }
+  using by_cofactors::has_range, by_cofactors::overwrites;
 
   /// The sign of x, NaN for NaN.
   template <class V>
@@ -84,19 +85,20 @@ struct slogdet : sample_operation<slogdet, 1, 2> {
 
   template <class V>
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
-    V* const a = operand[0];
     const std::int64_t n = sizes[0];
-    V &sign = results[0][0], &size = results[1][0];
-    if (n == 0) return void((sign = V(typename V::number(1)), size = V(typename V::number(0))));
-    if (n > most_cofactor_rows) return by_pivots(n, a, sign, size);
-    const V found = determinant(n, a);
-    const auto is_wrong = is_wrong_determinant(n, a, found);
-    sign = sign_of(found), size = log_size(found);
-    if (!math::any(is_wrong)) return;
-    V copy[most_cofactor_rows * most_cofactor_rows], other_sign, other_size;
-    for (std::int64_t e = 0; e < n * n; ++e) copy[e] = a[e];
-    out_of_line(n, copy, other_sign, other_size);
-    sign = math::choose(is_wrong, other_sign, sign), size = math::choose(is_wrong, other_size, size);
+    if (n == 0) return void((results[0][0] = V(typename V::number(1)), results[1][0] = V(typename V::number(0))));
+    if (n > most_cofactor_rows) return by_pivots(n, operand[0], results[0][0], results[1][0]);
+    run_by_cofactors(sizes, operand, results, no_options{});
+  }
+  template <class V>
+  static TENURE_KERNEL_INLINE auto run_in_range(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
+    const V found = determinant(sizes[0], operand[0]);
+    results[0][0] = sign_of(found), results[1][0] = log_size(found);
+    return is_wrong_determinant(sizes[0], operand[0], found);
+  }
+  template <class V>
+  [[gnu::cold, gnu::noinline]] static TENURE_KERNEL void run_out_of_range(const sample_sizes& sizes, V* const* operand, V* const* results, no_options) {
+    by_pivots(sizes[0], operand[0], results[0][0], results[1][0]);
   }
   template <class V>
   static TENURE_KERNEL_INLINE void by_pivots(std::int64_t n, V* a, V& sign, V& size) {
@@ -107,8 +109,6 @@ struct slogdet : sample_operation<slogdet, 1, 2> {
     }
     sign = product, size = sum;
   }
-  template <class V>
-  [[gnu::cold, gnu::noinline]] static TENURE_KERNEL void out_of_line(std::int64_t n, V* a, V& sign, V& size) { by_pivots(n, a, sign, size); }
   template <class T>
   static void reference(const sample_sizes& sizes, const T* const* operand, T* const* to, no_options) {
     long double sign = 1, sum = 0;

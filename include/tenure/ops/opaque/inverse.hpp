@@ -46,7 +46,7 @@ std::vector<long double> rotated_diagonal(std::size_t n, const T* a) {
 
 namespace nodes {
 /// y = a^-1, so dy = -y da y. With i = a^-1, the adjugate has dy = tr(i da) y - i da y.
-struct inverse : sample_operation<inverse, 1, 1, inverse_options> {
+struct inverse : sample_operation<inverse, 1, 1, inverse_options>, by_cofactors<inverse> {
   static constexpr const char* name = "inverse";
   static constexpr signature takes = "(n,n)->(n,n)";
   template <bool IsMatrix, bool Floats>
@@ -55,26 +55,28 @@ struct inverse : sample_operation<inverse, 1, 1, inverse_options> {
     static_assert(Floats, "tenure: inverse: integers and bool have no quotients; convert first");
   }
   static constexpr const char* option_names[1] = {"adjugate"};
-  static constexpr bool overwrites(int, const sample_sizes& n) { return n[0] > most_cofactor_rows; }
+  using by_cofactors::has_range, by_cofactors::overwrites;
 
   /// By cofactors up to 4 x 4, where they are in range, else by elimination.
   template <class V>
   static TENURE_KERNEL_INLINE void run(const sample_sizes& sizes, V* const* operand, V* to, inverse_options of) {
-    V* const a = operand[0];
     const std::int64_t n = sizes[0];
-    if (n > most_cofactor_rows) return by_elimination(n, a, to, of.is_adjugate);
+    if (n > most_cofactor_rows) return by_elimination(n, operand[0], to, of.is_adjugate);
     if (n == 0) return;
-    const V det = inverse_by_cofactors(n, a, to, of.is_adjugate);
-    if (of.is_adjugate) return;
-    const auto is_wrong = is_out_of_range(n, a, det);
-    if (!math::any(is_wrong)) return;
-    V copy[most_cofactor_rows * most_cofactor_rows], other[most_cofactor_rows * most_cofactor_rows];
-    for (std::int64_t e = 0; e < n * n; ++e) copy[e] = a[e];
-    out_of_line(n, copy, other);
-    for (std::int64_t e = 0; e < n * n; ++e) to[e] = math::choose(is_wrong, other[e], to[e]);
+    V* const results[] = {to};
+    run_by_cofactors(sizes, operand, results, of);
+  }
+  /// The adjugate has no other way.
+  template <class V>
+  static TENURE_KERNEL_INLINE auto run_in_range(const sample_sizes& sizes, V* const* operand, V* const* results, inverse_options of) {
+    const V det = inverse_by_cofactors(sizes[0], operand[0], results[0], of.is_adjugate);
+    using choice = decltype(is_out_of_range(sizes[0], operand[0], det));
+    return of.is_adjugate ? choice{math::mask_set<typename V::packet>(false)} : is_out_of_range(sizes[0], operand[0], det);
   }
   template <class V>
-  [[gnu::cold, gnu::noinline]] static TENURE_KERNEL void out_of_line(std::int64_t n, V* a, V* to) { by_elimination(n, a, to, false); }
+  [[gnu::cold, gnu::noinline]] static TENURE_KERNEL void run_out_of_range(const sample_sizes& sizes, V* const* operand, V* const* results, inverse_options of) {
+    by_elimination(sizes[0], operand[0], results[0], of.is_adjugate);
+  }
   /// The last row of the adjugate needs no division by the last pivot, which is 0 where det(a) is.
   template <class V>
   static TENURE_KERNEL_INLINE void by_elimination(std::int64_t n, V* a, V* to, bool is_adjugate) {

@@ -163,6 +163,8 @@ struct sample_operation : structural<ir::opcode::opaque, Operands, lowering::ste
     if constexpr (Results == 1) Record::run(sizes, operands, to[0], o);
     else Record::run(sizes, operands, to, o);
   }
+  /// Whether a sample is computed by run_in_range(), which says where it may be wrong, and there again by run_out_of_range().
+  static constexpr bool has_range(const sample_sizes&) { return false; }
 
  private:
   static constexpr value emit(ir::builder& g, ir::node n, int r, const extents* to = nullptr) {
