@@ -277,7 +277,7 @@ constexpr auto of_samples = [](auto p, auto q, auto h, auto xs) { return tn::vma
 template <class F, class G, class... X>
 void agree_on(const char* name, F f, G g, const X&... x) {
   INFO(name);
-  judged::agree(tn::compile(f)(x...), judged::results(tn::compile(g), x...), 1e-10);
+  judged::agree(tn::compile(f)(x...), judged::results(tn::compile(g), x...));
 }
 
 }  // namespace

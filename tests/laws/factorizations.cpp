@@ -234,7 +234,11 @@ TEST_CASE("cholesky and solve_triangular: derivatives of first and second order 
   const auto [qa, qb] = gradient(below.first, below.second);
   for (int i = 0; i < 16; ++i) CHECK(both[2][i] == Approx((pa.data()[i] - qa.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
   for (int i = 0; i < 4; ++i) CHECK(both[3][i] == Approx((pb.data()[i] - qb.data()[i]) / (2 * h)).epsilon(1e-6).margin(1e-7));
+#ifdef TENURE_QUICK_TESTS  // by the reference backend
   for (int i = 0; i < 16; ++i) CHECK(both[0][i] == Approx(da.data()[i]).epsilon(1e-13).margin(1e-14));
+#else
+  for (int i = 0; i < 16; ++i) CHECK(both[0][i] == da.data()[i]);
+#endif
 }
 
 TEST_CASE("solve_triangular: the derivative reads and writes one triangle, and a right-hand side of 0 has one") {

@@ -384,10 +384,6 @@ struct small_sample {
   }
 };
 
-}  // namespace detail
-
-namespace detail {
-
 /// One small sample, in registers, if Way has a result.
 template <class Record, class T, class Step, class Way>
 TENURE_INLINE bool sample_by(void* const* p) {
