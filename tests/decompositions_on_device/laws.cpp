@@ -96,6 +96,7 @@ double& element(matrices& x, std::int64_t s, std::int64_t i, std::int64_t j) {
 
 constexpr auto root = [](auto a) { return tn::cholesky(a); };
 constexpr auto solved = [](auto a, auto b) { return tn::solve(a, b); };
+constexpr auto systems = [](auto a, auto b) { return std::tuple{tn::solve(a, b), tn::solve(tn::transpose<1, 2>(a), b)}; };  // by shared factors
 constexpr auto inverted = [](auto a) { return tn::inverse(a); };
 constexpr auto triangles = [](auto a) {
   const auto [p, l, u] = tn::lu(a);
@@ -125,6 +126,8 @@ TEST_CASE("a device's decompositions of large matrices are those of the referenc
   check_large(root, 1e-12, lower(2, n, n, 1));
   check_large(solved, 1e-9, random(2, n, n, 2), random(2, n, 3, 3));
   check_large(solved, 1e-9, random(2, n, n, 2), random(2, n, 1, 3));
+  check_large(systems, 1e-9, random(2, n, n, 2), random(2, n, 3, 3));
+  check_large(systems, 1e-9, random(2, n, n, 2), random(2, n, 1, 3));
   check_large(inverted, 1e-9, random(2, n + 7, n + 7, 4));
   check_large(triangles, 1e-9, random(2, n, n, 5));
   check_large(spectrum, 1e-9, lower(2, n, 0, 6));
@@ -179,6 +182,7 @@ TEST_CASE("a matrix that is not finite or not definite has NaN of its own") {
         for (std::int64_t i = 0; i < r.size(); ++i) CHECK(std::isnan(r.as<double>()[i]) == (i >= r.size() / 2));
     };
     second_is_nan(inverted, x);
+    second_is_nan([](auto a) { return systems(a, a); }, x);
     second_is_nan(spectrum, s);
     second_is_nan(values, s);
     second_is_nan(orthonormal, x);

@@ -15,6 +15,7 @@
 #include <tenure/passes/loops/strided_slices.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/schedule.hpp>
+#include <tenure/passes/shared_factors.hpp>
 #include <tenure/passes/loops/trip_count_one.hpp>
 #include <tenure/passes/verify.hpp>
 
@@ -148,7 +149,9 @@ void require_same_after_passes(std::uint64_t seed, const ir::graph_view& g, cons
   strided += passes::strided_slices::finds(hoisted.view(), true);
   const ir::builder needed = passes::dead_code(in_place.view()), smaller = passes::algebra(needed.view());
   const ir::builder joined = passes::join(passes::dead_code(smaller.view()).view());
-  const ir::builder merged = passes::cse(joined.view()), whole = passes::materialize(merged.view()), last = passes::recompute(whole.view());
+  ir::builder merged = passes::cse(joined.view());
+  if (constexpr passes::rows_that_share always{0, 0}; passes::needs_shared_factors(merged.view(), always)) merged = passes::share_factors(merged.view(), always);
+  const ir::builder whole = passes::materialize(merged.view()), last = passes::recompute(whole.view());
   require_valid(seed, "the passes", last.view());
   if (!reads_row_major(last.view())) FAIL(report(seed, "the passes", "a control-flow operation reads what is not row-major", g, last.view()));
   const judgement j = judge(g, arguments, wanted, reference_of(seed, last.view(), arguments));
@@ -209,8 +212,21 @@ TEST_CASE("the random graphs contain each special function, and each result of l
   CHECK(lacking == std::vector<std::string>{});
 }
 
-TEST_CASE("Law: <Jv, w> = <v, J'w> through loops and branches") {
-  int tried = 0;
+/// Whether two systems have one matrix. Then sharing its factors keeps the meaning, and afterwards no two do.
+static bool shares_factors(std::uint64_t seed, const ir::graph_view& g, const std::vector<array>& arguments, const results& wanted) {
+  constexpr passes::rows_that_share always{0, 0};
+  const ir::builder unique = passes::cse(g);
+  if (!passes::needs_shared_factors(unique.view(), always)) return false;
+  const ir::builder after = passes::share_factors(unique.view(), always);
+  require_valid(seed, "share_factors", after.view());
+  if (passes::needs_shared_factors(after.view(), always)) FAIL(report(seed, "share_factors", "something is left to do", unique.view(), after.view()));
+  const judgement j = judge(g, arguments, wanted, reference_of(seed, after.view(), arguments));
+  if (!j.wrong.empty()) FAIL(report(seed, "share_factors", j.wrong, unique.view(), after.view()));
+  return true;
+}
+
+TEST_CASE("Law: <Jv, w> = <v, J'w> through loops and branches, and sharing factors keeps the meaning") {
+  int tried = 0, shared = 0;
   census found;
   for (std::uint64_t seed = 0; goes_on(seed, graphs, found, {part::custom_vjp}, true); ++seed) {
     const both m(seed, {.nodes = 3 + static_cast<int>(seed % 13), .smooth = true, .floating = true, .symbols = seed % 3 == 0, .strided = false, .control_flows = true,
@@ -229,9 +245,11 @@ TEST_CASE("Law: <Jv, w> = <v, J'w> through loops and branches") {
     found.add(g, m.parts_made);
     const bool has_floats = std::any_of(m.made.arguments.begin(), m.made.arguments.end(), [](const array& x) { return x.type == tenure::dtype::float32; });
     if (!(std::fabs(left.sum - right.sum) <= (has_floats ? 1e-5 : 1e-9) * size + 1e-13)) FAIL(report(seed, "adjoint", difference(0, 0, left.sum, right.sum), g));
+    shared += shares_factors(seed, g, m.made.arguments, r);
     if (seed % 4 == 1) require_same_after_passes(seed, g, m.made.arguments, r);
   }
   CHECK(tried > static_cast<int>(graphs / 6));
+  CHECK(shared > static_cast<int>(graphs / 100));
   require_each(found, {part::custom_vjp}, true);
   CHECK(replaced > 0);
 }

@@ -9,6 +9,7 @@
 #include <tenure/passes/legalize.hpp>
 #include <tenure/passes/overwrite.hpp>
 #include <tenure/passes/recompute.hpp>
+#include <tenure/passes/shared_factors.hpp>
 
 #include "judge.hpp"
 #include "spread.hpp"
@@ -27,7 +28,8 @@ ir::builder finished(const ir::graph_view& traced) {
   const ir::builder simple = passes::algebra(live.view());
   const ir::builder small = passes::dead_code(simple.view());
   const ir::builder joined = passes::join(small.view());
-  const ir::builder unique = passes::cse(joined.view());
+  ir::builder unique = passes::cse(joined.view());
+  if (constexpr passes::rows_that_share always{0, 0}; passes::needs_shared_factors(unique.view(), always)) unique = passes::share_factors(unique.view(), always);
   return passes::recompute(passes::materialize(unique.view()).view());
 }
 

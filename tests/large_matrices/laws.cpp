@@ -289,6 +289,48 @@ TEMPLATE_TEST_CASE("Law: large triangular systems and inverses of definite matri
   }
 }
 
+TEMPLATE_TEST_CASE("Law: large systems with one matrix share factors that are those of small ones, in a batch and alone", "", LARGE_TYPES) {
+  using T = TestType;
+  constexpr auto both = tn::compile([](auto a, auto b) { return std::tuple{tn::solve(a, b), tn::solve(tn::transpose<1, 2>(a), b)}; });
+  for (const auto& [samples, n, m] : {std::array{2, 63, 2}, {2, 64, 1}, {0, 64, 1}, {2, 64, 0}, {2, 159, 1}, {2, 160, 1}, {2, 161, 7}}) {
+    CAPTURE(samples, n, m, sizeof(T));
+    const batch<T> a = random<T>(samples, n, n, static_cast<unsigned>(n)), b = random<T>(samples, n, m, 5);
+    const auto found = both(a, b);
+    for (std::int64_t s = 0; s < samples && m > 0; ++s) {
+      const numbers matrix(n, n, sample(a, s)), right(n, m, sample(b, s));
+      const numbers x(n, m, sample(std::get<0>(found), s)), y(n, m, sample(std::get<1>(found), s));
+      double largest = 1;
+      for (const numbers* of : {&x, &y})
+        for (const long double e : of->at) largest = std::max(largest, static_cast<double>(std::abs(e)));
+      CHECK(distance(matrix, x, right) < 64 * unit<T> * static_cast<double>(n) * largest);
+      CHECK(distance(turned(matrix), y, right) < 64 * unit<T> * static_cast<double>(n) * largest);
+      CHECK(all_same_bits(both(one_of(a, s), one_of(b, s)), found, s));
+    }
+  }
+  // NaN, inf and a column of zeros keep to their sample, and an infinite right-hand side keeps to its column.
+  constexpr std::int64_t n = 163;
+  const batch<T> a = random<T>(3, n, n, 4), b = random<T>(3, n, 2, 5);
+  const auto good = both(a, b);
+  for (const double wrong : {0.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    CAPTURE(wrong);
+    batch<T> bad = a.clone(), right = b.clone();
+    for (std::int64_t i = 0; i < n; ++i) tn::as_span(bad)[static_cast<std::size_t>(n * n + i * n + 20)] = static_cast<T>(wrong);
+    if (wrong != 0) tn::as_span(right)[static_cast<std::size_t>(2 * n * 2 + 5)] = static_cast<T>(wrong);
+    const auto found = both(bad, right);
+    const auto are_finite = [&](const T* x, std::int64_t first, std::int64_t step) {
+      for (std::int64_t e = first; e < 2 * n; e += step)
+        if (!std::isfinite(x[e])) return false;
+      return true;
+    };
+    for (const auto& [x, of_good] : {std::pair{&std::get<0>(found), &std::get<0>(good)}, {&std::get<1>(found), &std::get<1>(good)}}) {
+      CHECK(std::memcmp(sample(*x, 0), sample(*of_good, 0), 2 * n * sizeof(T)) == 0);
+      CHECK(!are_finite(sample(*x, 1), 0, 1));
+      CHECK(are_finite(sample(*x, 2), 0, 2));
+      CHECK(are_finite(sample(*x, 2), 1, 2) == (wrong == 0));
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("Law: cholesky and inverse of large definite matrices are those of small ones, in a batch and alone", "", LARGE_TYPES) {
   using T = TestType;
   constexpr auto inverted = tn::compile([](auto a) { return tn::inverse(a, tn::positive_definite); });

@@ -53,7 +53,7 @@ constexpr ir::builder narrow_factors(const ir::graph_view& g) {
     renamed[id] = out.emit(n);
   }
   finish(g, renamed, out);
-  return out;
+  return dead_code(out.view());
 }
 
 }  // namespace tenure::passes

@@ -14,6 +14,7 @@
 #include <tenure/passes/narrow_factors.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/scalarize.hpp>
+#include <tenure/passes/shared_factors.hpp>
 #include <tenure/passes/widen.hpp>
 #include <tenure/program/encode.hpp>
 #include <tenure/program/stage.hpp>
@@ -205,11 +206,10 @@ struct program {
       return s;
     }
     static constexpr ir::builder run() {
-      const ir::builder unique = passes::cse(joined.view());
-      if (!passes::needs_narrow_factors(unique.view())) return passes::materialize(unique.view());
-      const ir::builder narrow = passes::narrow_factors(unique.view());
-      const ir::builder live = passes::dead_code(narrow.view());
-      return passes::materialize(live.view());
+      ir::builder g = passes::cse(joined.view());
+      if (passes::needs_shared_factors(g.view())) g = passes::share_factors(g.view());
+      if (passes::needs_narrow_factors(g.view())) g = passes::narrow_factors(g.view());
+      return passes::materialize(g.view());
     }
   };
   struct recomputation {

@@ -146,6 +146,33 @@ struct write_triangles_element {
   }
 };
 
+/// The row that step c of LAPACK exchanges with row c, counted from 0.
+template <class T>
+struct write_exchange {
+  const int* exchanges;
+  T* to;
+
+  TENURE_KERNEL_INLINE void operator()(std::int64_t c) const { to[c] = static_cast<T>(exchanges[c] - 1); }
+};
+/// Column i of all columns of a batch of right-hand sides, with its rows exchanged as the factors say, or back.
+template <class T>
+struct exchange_rows_of_column {
+  const T* exchanges;  // n of them for each sample
+  std::int64_t n, m;
+  bool back;
+  T* x;
+
+  TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
+    const std::int64_t sample = i / m;
+    T* const column = x + sample * n * m + i % m;
+    for (std::int64_t s = 0; s < n; ++s) {
+      const std::int64_t c = back ? n - 1 - s : s, other = static_cast<std::int64_t>(exchanges[sample * n + c]);
+      const T own = column[c * m];
+      column[c * m] = column[other * m], column[other * m] = own;
+    }
+  }
+};
+
 /// Vectors somewhere in memory.
 template <class T>
 struct vectors {

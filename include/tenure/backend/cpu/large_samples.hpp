@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <limits>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include <tenure/core/config.hpp>
 
@@ -29,6 +31,7 @@ TENURE_WARNINGS_ON
 #include <tenure/ops/opaque/eigh.hpp>
 #include <tenure/ops/opaque/inverse.hpp>
 #include <tenure/ops/opaque/lu.hpp>
+#include <tenure/ops/opaque/lu_factor.hpp>
 #include <tenure/ops/opaque/qr.hpp>
 #include <tenure/ops/opaque/solve.hpp>
 #include <tenure/ops/opaque/svd.hpp>
@@ -110,6 +113,22 @@ struct triangles {
 
   explicit triangles(const in_memory<T>& a) : found(a), is_regular((found.matrixLU().diagonal().array().abs() > T(0)).all()) {}
 };
+
+/// Solves the system of a triangle in the place of b.
+template <class A, class B>
+void solve_triangle(const A& a, B& b, ops::triangle_options of) {
+  const auto solve = [&](const auto& triangle) { triangle.solveInPlace(b); };
+  const auto with_mode = [&]<unsigned Mode, unsigned Turned>(std::integral_constant<unsigned, Mode>, std::integral_constant<unsigned, Turned>) {
+    if (of.is_transposed) solve(a.transpose().template triangularView<Turned>());
+    else solve(a.template triangularView<Mode>());
+  };
+  constexpr std::integral_constant<unsigned, Eigen::Lower> lower;
+  constexpr std::integral_constant<unsigned, Eigen::Upper> upper;
+  constexpr std::integral_constant<unsigned, Eigen::UnitLower> unit_lower;
+  constexpr std::integral_constant<unsigned, Eigen::UnitUpper> unit_upper;
+  if (of.has_unit_diagonal) of.is_upper ? with_mode(unit_upper, unit_lower) : with_mode(unit_lower, unit_upper);
+  else of.is_upper ? with_mode(upper, lower) : with_mode(lower, upper);
+}
 
 /// What run() of a decomposition does, with false where memory is missing.
 template <class F>
@@ -346,17 +365,56 @@ struct large_sample<ops::nodes::solve_triangular> {
       const by_eigen::in_memory<T> a(given[0], sizes[0], sizes[0]);
       by_eigen::in_memory<T> b(to[0], sizes[0], sizes[1]);
       if (!by_eigen::is_triangle_finite<T>(a, of) || !by_eigen::is_finite<T>(b)) return false;
-      const auto solve = [&](const auto& triangle) { triangle.solveInPlace(b); };
-      const auto with_mode = [&]<unsigned Mode, unsigned Turned>(std::integral_constant<unsigned, Mode>, std::integral_constant<unsigned, Turned>) {
-        if (of.is_transposed) solve(a.transpose().template triangularView<Turned>());
-        else solve(a.template triangularView<Mode>());
-      };
-      constexpr std::integral_constant<unsigned, Eigen::Lower> lower;
-      constexpr std::integral_constant<unsigned, Eigen::Upper> upper;
-      constexpr std::integral_constant<unsigned, Eigen::UnitLower> unit_lower;
-      constexpr std::integral_constant<unsigned, Eigen::UnitUpper> unit_upper;
-      if (of.has_unit_diagonal) of.is_upper ? with_mode(unit_upper, unit_lower) : with_mode(unit_lower, unit_upper);
-      else of.is_upper ? with_mode(upper, lower) : with_mode(lower, upper);
+      by_eigen::solve_triangle(a, b, of);
+      return true;
+    });
+  }
+};
+
+template <>
+struct large_sample<ops::nodes::lu_factor> {
+  static constexpr std::int64_t rows(const ops::sample_sizes& n) { return n[0]; }
+  static constexpr std::int64_t least_extent(std::size_t bytes) { return large_sample<ops::nodes::lu>::least_extent(bytes); }
+  template <class T, std::size_t Operands, std::size_t Results>
+  static bool run(const ops::sample_sizes& sizes, const std::array<T*, Operands>&, const std::array<T*, Results>& to, ops::no_options, void* const*) {
+    return by_eigen::unless_out_of_memory([&] {
+      const std::int64_t n = sizes[0];
+      by_eigen::in_memory<T> a(to[0], n, n);
+      if (!by_eigen::is_finite<T>(a)) return false;
+      const by_eigen::triangles<T> factors(a);
+      const auto& place = factors.found.permutationP().indices();  // of each row
+      std::vector<Eigen::Index> row(static_cast<std::size_t>(n)), now(row), at(row);  // in each place of p a; before each exchange: in each place, and where each row is
+      for (Eigen::Index i = 0; i < n; ++i) row[static_cast<std::size_t>(place[i])] = now[static_cast<std::size_t>(i)] = at[static_cast<std::size_t>(i)] = i;
+      a = factors.found.matrixLU();
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        const auto other = at[static_cast<std::size_t>(row[c])];
+        to[1][c] = static_cast<T>(other);
+        at[static_cast<std::size_t>(now[c])] = other;
+        std::swap(now[c], now[static_cast<std::size_t>(other)]);
+      }
+      return true;
+    });
+  }
+};
+
+template <>
+struct large_sample<ops::nodes::lu_solve> {
+  static constexpr std::int64_t rows(const ops::sample_sizes& n) { return n[0]; }
+  static constexpr std::int64_t least_extent(std::size_t bytes) { return large_sample<ops::nodes::solve_triangular>::least_extent(bytes); }
+  template <class T, std::size_t Operands, std::size_t Results>
+  static bool run(const ops::sample_sizes& sizes, const std::array<T*, Operands>& given, const std::array<T*, Results>& to, ops::lu_options of, void* const*) {
+    using record = ops::nodes::lu_solve;
+    return by_eigen::unless_out_of_memory([&] {
+      const by_eigen::in_memory<T> factors(given[0], sizes[0], sizes[0]);
+      by_eigen::in_memory<T> b(to[0], sizes[0], sizes[1]);
+      if (!by_eigen::is_finite<T>(factors) || !by_eigen::is_triangle_finite<T>(factors, record::u(of)) || !by_eigen::is_finite<T>(b)) return false;
+      by_eigen::row_major<T> x = b;
+      const auto exchange = [&](std::int64_t c) { x.row(c).swap(x.row(static_cast<Eigen::Index>(given[1][c]))); };
+      for (std::int64_t c = 0; c < sizes[0] && !of.is_transposed; ++c) exchange(c);
+      by_eigen::solve_triangle(factors, x, of.is_transposed ? record::u(of) : record::l(of));
+      by_eigen::solve_triangle(factors, x, of.is_transposed ? record::l(of) : record::u(of));
+      for (std::int64_t c = sizes[0] - 1; c >= 0 && of.is_transposed; --c) exchange(c);
+      b = x;
       return true;
     });
   }

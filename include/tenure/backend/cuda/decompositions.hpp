@@ -13,6 +13,7 @@
 #include <tenure/ops/opaque/eigh.hpp>
 #include <tenure/ops/opaque/inverse.hpp>
 #include <tenure/ops/opaque/lu.hpp>
+#include <tenure/ops/opaque/lu_factor.hpp>
 #include <tenure/ops/opaque/qr.hpp>
 #include <tenure/ops/opaque/solve.hpp>
 #include <tenure/ops/opaque/solve_triangular.hpp>
@@ -55,10 +56,10 @@ struct batch_of_matrices {
   static constexpr std::int64_t integers(const ops::sample_sizes& n, std::int64_t samples) { return 2 * n[0] + samples * (2 + n[0]); }
   /// Puts the identity in the place of matrices that are not finite.
   template <class Device>
-  void keep_finite(Device& device, std::int64_t columns, bool is_lower) const {
+  void keep_finite(Device& device, T* matrices, std::int64_t columns, bool is_lower) const {
     const std::int64_t rows = samples * sizes[0];
-    device.for_each(rows, kernels::note_finite_row<T>{given[0], sizes[0], columns, is_lower, is_finite});
-    device.for_each(rows, kernels::keep_finite_row<T>{given[0], sizes[0], columns, is_finite, is_wrong});
+    device.for_each(rows, kernels::note_finite_row<T>{matrices, sizes[0], columns, is_lower, is_finite});
+    device.for_each(rows, kernels::keep_finite_row<T>{matrices, sizes[0], columns, is_finite, is_wrong});
   }
   template <class Device>
   void refuse(Device& device, T* result, std::int64_t size, bool must_end = true) const {
@@ -94,7 +95,7 @@ struct decomposition<ops::nodes::solve> : no_extra_numbers {
   template <class T, class Device>
   static void run(Device& device, const batch_of_matrices<T>& x, auto) {
     const std::int64_t n = x.sizes[0], m = x.sizes[1];
-    x.keep_finite(device, n, false);
+    x.keep_finite(device, x.given[0], n, false);
     for (std::int64_t s = 0; s < x.samples; ++s) {
       T *const a = x.given[0] + s * n * n, *const b = x.to[0] + s * n * m, *const columns = m > 1 ? x.numbers : b;
       device.factor(n, a, x.pivots, x.info + s);
@@ -124,7 +125,7 @@ struct decomposition<ops::nodes::inverse> : no_extra_numbers {
   template <class T, class Device>
   static void run(Device& device, const batch_of_matrices<T>& x, auto) {
     const std::int64_t n = x.sizes[0];
-    x.keep_finite(device, n, false);
+    x.keep_finite(device, x.given[0], n, false);
     for (std::int64_t s = 0; s < x.samples; ++s) {
       T *const a = x.given[0] + s * n * n, *const y = x.to[0] + s * n * n;
       device.factor(n, a, x.pivots, x.info + s);
@@ -144,7 +145,7 @@ struct decomposition<ops::nodes::lu> {
   template <class T, class Device>
   static void run(Device& device, const batch_of_matrices<T>& x, auto) {
     const std::int64_t n = x.sizes[0], size = n * n;
-    x.keep_finite(device, n, false);
+    x.keep_finite(device, x.given[0], n, false);
     for (std::int64_t s = 0; s < x.samples; ++s) {
       device.for_each(size, kernels::transpose_element<T>{x.given[0] + s * size, n, n, x.numbers});
       device.factor(n, x.numbers, x.pivots, x.info + s);
@@ -157,6 +158,38 @@ struct decomposition<ops::nodes::lu> {
 };
 
 template <>
+struct decomposition<ops::nodes::lu_factor> : no_extra_numbers {
+  static constexpr auto function = decomposition_needs::general;
+  static constexpr std::int64_t extra(const ops::sample_sizes& n) { return n[0] * n[0]; }
+  template <class T, class Device>
+  static void run(Device& device, const batch_of_matrices<T>& x, auto) {
+    const std::int64_t n = x.sizes[0], size = n * n;
+    x.keep_finite(device, x.to[0], n, false);
+    for (std::int64_t s = 0; s < x.samples; ++s) {
+      device.for_each(size, kernels::transpose_element<T>{x.to[0] + s * size, n, n, x.numbers});
+      device.factor(n, x.numbers, x.pivots, x.info + s);
+      device.for_each(size, kernels::transpose_element<T>{x.numbers, n, n, x.to[0] + s * size});
+      device.for_each(n, kernels::write_exchange<T>{x.pivots, x.to[1] + s * n});
+    }
+    x.refuse(device, x.to[0], size, false);
+  }
+};
+
+template <>
+struct decomposition<ops::nodes::lu_solve> : no_extra_numbers {
+  static constexpr auto function = decomposition_needs::triangular;
+  template <class T, class Device>
+  static void run(Device& device, const batch_of_matrices<T>& x, ops::lu_options of) {
+    using record = ops::nodes::lu_solve;
+    const auto exchange = [&] { device.for_each(x.samples * x.sizes[1], kernels::exchange_rows_of_column<T>{x.given[1], x.sizes[0], x.sizes[1], of.is_transposed, x.to[0]}); };
+    if (!of.is_transposed) exchange();
+    decomposition<ops::nodes::solve_triangular>::run(device, x, of.is_transposed ? record::u(of) : record::l(of));
+    decomposition<ops::nodes::solve_triangular>::run(device, x, of.is_transposed ? record::l(of) : record::u(of));
+    if (of.is_transposed) exchange();
+  }
+};
+
+template <>
 struct decomposition<ops::nodes::eigh> : no_extra_numbers {
   static constexpr auto function = decomposition_needs::symmetric;
   template <class T, class Device>
@@ -164,7 +197,7 @@ struct decomposition<ops::nodes::eigh> : no_extra_numbers {
   template <class T, class Device>
   static void find(Device& device, const batch_of_matrices<T>& x, bool has_vectors) {
     const std::int64_t n = x.sizes[0];
-    x.keep_finite(device, n, true);
+    x.keep_finite(device, x.given[0], n, true);
     for (std::int64_t s = 0; s < x.samples; ++s) {
       T* const a = x.given[0] + s * n * n;
       device.symmetric(n, a, x.to[0] + s * n, has_vectors, x.info + s);
@@ -190,7 +223,7 @@ struct decomposition<ops::nodes::qr> {
   static void run(Device& device, const batch_of_matrices<T>& x, auto) {
     const std::int64_t n = x.sizes[0], m = x.sizes[1], count = x.sizes[2];
     T *const a = x.numbers, *const scales = a + n * m, *const signs = scales + count;
-    x.keep_finite(device, m, false);
+    x.keep_finite(device, x.given[0], m, false);
     for (std::int64_t s = 0; s < x.samples; ++s) {
       device.for_each(n * m, kernels::transpose_element<T>{x.given[0] + s * n * m, m, n, a});
       device.reflect(n, m, a, scales, x.info + s);
@@ -215,7 +248,7 @@ struct decomposition<ops::nodes::svd> {
     const std::int64_t n = x.sizes[0], m = x.sizes[1], count = x.sizes[2];
     const bool is_tall = n >= m;
     T *const copy = x.numbers, *const left = copy + n * m, *const right = left + count * (is_tall ? n : m);
-    x.keep_finite(device, m, false);
+    x.keep_finite(device, x.given[0], m, false);
     for (std::int64_t s = 0; s < x.samples; ++s) {
       T* const own = x.given[0] + s * n * m;
       if (is_tall) device.for_each(n * m, kernels::transpose_element<T>{own, m, n, copy});

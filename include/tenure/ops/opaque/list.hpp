@@ -37,6 +37,8 @@ struct depthwise_of_image;
 struct depthwise_of_taps;
 struct convolution_of_planes;
 struct planes_of_taps;
+struct lu_factor;
+struct lu_solve;
 }  // namespace nodes
 
 template <class... Record>
@@ -53,7 +55,8 @@ struct opaque_list : tenure::detail::type_list<Record...> {
 using opaque_operations = opaque_list<nodes::solve, nodes::solve_triangular, nodes::cholesky, nodes::qr, nodes::attention, nodes::attention_gradient, nodes::order, nodes::inverse,
                                      nodes::det, nodes::slogdet, nodes::eigh, nodes::eigvalsh, nodes::svd, nodes::pinv, nodes::matrix_exp, nodes::lu, nodes::inverse_of_factor, nodes::definite_inverse,
                                      nodes::definite_solve, nodes::definite_log_det, nodes::convolution, nodes::attention_until, nodes::attention_until_gradient,
-                                     nodes::depthwise, nodes::depthwise_of_image, nodes::depthwise_of_taps, nodes::convolution_of_planes, nodes::planes_of_taps>;
+                                     nodes::depthwise, nodes::depthwise_of_image, nodes::depthwise_of_taps, nodes::convolution_of_planes, nodes::planes_of_taps, nodes::lu_factor,
+                                     nodes::lu_solve>;
 
 constexpr bool is_opaque(ir::opcode op) { return op >= ir::opcode::opaque && op < ir::opcode::pointwise; }
 template <class Record>

@@ -32,8 +32,6 @@ struct lu : sample_operation<lu, 1, 3> {
   /// The row that stands in each place, beside the matrices.
   static constexpr std::int64_t scratch(const sample_sizes& sizes) { return sizes[0]; }
 
-  /// Step c exchanges row c with the row that has the largest number in column c; of equal ones the first counts. LAPACK does the
-  /// same, so p is that of LAPACK. A column of zeros stays as it is.
   template <class V, class Sizes>
   static TENURE_KERNEL_INLINE void run(const Sizes& sizes, V* const* operand, V* const* results, no_options) {
     using number = typename V::number;
@@ -43,6 +41,23 @@ struct lu : sample_operation<lu, 1, 3> {
     V *const a = operand[0], *const order = operand[1], *const p = results[0], *const l = results[1], *const u = results[2];
     const V zero = V(number(0)), one = V(number(1));
     for_each_in(first_row, n, [&](auto i) __attribute__((always_inline)) { order[i] = V(static_cast<number>(i)); });
+    factorize(n, m, count, a, [&](auto c, const auto& rows) __attribute__((always_inline)) { rows.of(order, c); });
+    for_each_in(first_row, n, [&](auto j) __attribute__((always_inline)) {
+      for_each_in(first_row, n, [&](auto i) __attribute__((always_inline)) { p[j * n + i] = math::choose(order[i] == V(static_cast<number>(j)), one, zero); });
+    });
+    for_each_in(first_row, n, [&](auto i) __attribute__((always_inline)) {
+      for_each_in(first_row, count, [&](auto j) __attribute__((always_inline)) { l[i * count + j] = j < i ? a[i * m + j] : j == i ? one : zero; });
+    });
+    for_each_in(first_row, count, [&](auto i) __attribute__((always_inline)) {
+      for_each_in(first_row, m, [&](auto j) __attribute__((always_inline)) { u[i * m + j] = j < i ? zero : a[i * m + j]; });
+    });
+  }
+  /// The factors in the place of a: l below its diagonal, u on and above it. Step c exchanges row c with the row that has the largest number in column c; of equal
+  /// ones the first counts. LAPACK does the same, so p is that of LAPACK. A column of zeros stays as it is. note(c, exchange) gets each exchange.
+  template <class V>
+  static TENURE_KERNEL_INLINE void factorize(auto n, auto m, auto count, V* a, const auto& note) {
+    using number = typename V::number;
+    const V zero = V(number(0)), one = V(number(1));
     for_each_in(first_row, count, [&](auto c) __attribute__((always_inline)) {
       V largest = math::abs(a[c * m + c]), row = V(static_cast<number>(c));
       for_each_in(after(c), n, [&](auto i) __attribute__((always_inline)) {
@@ -52,13 +67,10 @@ struct lu : sample_operation<lu, 1, 3> {
         largest = math::choose(is_larger, size, largest);
       });
       const exchange<V, decltype(n)> rows{n, m, row};
+      note(c, rows);
       constexpr bool by_rows = V::is_number && std::is_integral_v<decltype(c)>;
-      if constexpr (by_rows) {
-        rows.exchange_numbers(order, 1, c), rows.exchange_numbers(a, m, c);
-      } else {
-        rows.template in_columns<1>(order, 1, 0, c);
-        rows.template in_columns<1>(a, m, c, c);
-      }
+      if constexpr (by_rows) rows.exchange_numbers(a, m, c);
+      else rows.template in_columns<1>(a, m, c, c);
       const V pivot = math::choose(largest > zero, a[c * m + c], a[c * m + c] + one);  // NaN stays NaN
       for_each_in(after(c), n, [&](auto i) __attribute__((always_inline)) { a[i * m + c] = a[i * m + c] / pivot; });
       if constexpr (by_rows) {
@@ -67,15 +79,6 @@ struct lu : sample_operation<lu, 1, 3> {
         rows.template in_range<false>(a, first_row, c, c);
         rows.template in_range<true>(a, after(c), m, c);
       }
-    });
-    for_each_in(first_row, n, [&](auto j) __attribute__((always_inline)) {
-      for_each_in(first_row, n, [&](auto i) __attribute__((always_inline)) { p[j * n + i] = math::choose(order[i] == V(static_cast<number>(j)), one, zero); });
-    });
-    for_each_in(first_row, n, [&](auto i) __attribute__((always_inline)) {
-      for_each_in(first_row, count, [&](auto j) __attribute__((always_inline)) { l[i * count + j] = j < i ? a[i * m + j] : j == i ? one : zero; });
-    });
-    for_each_in(first_row, count, [&](auto i) __attribute__((always_inline)) {
-      for_each_in(first_row, m, [&](auto j) __attribute__((always_inline)) { u[i * m + j] = j < i ? zero : a[i * m + j]; });
     });
   }
   /// The exchange of row c with a later row, and its elimination. A row below is stored once for both: exchanges that store each row for themselves took twice as
@@ -114,6 +117,11 @@ struct lu : sample_operation<lu, 1, 3> {
         }
       });
     }
+    /// The rows of a vector.
+    TENURE_KERNEL_INLINE void of(V* x, auto c) const {
+      if constexpr (V::is_number && std::is_integral_v<decltype(c)>) exchange_numbers(x, 1, c);
+      else in_columns<1>(x, 1, 0, c);
+    }
     /// The rows of one matrix, of which many numbers fit in a packet, with the same bits.
     TENURE_KERNEL_INLINE void exchange_numbers(V* a, std::int64_t width, std::int64_t c) const {
       const auto other = static_cast<std::int64_t>(row.value);
@@ -125,31 +133,41 @@ struct lu : sample_operation<lu, 1, 3> {
     }
   };
   /// Column after column: each is computed from the columns before it, when its turn comes.
+  struct reference_factors {
+    std::vector<std::size_t> from, exchanged;  // the row of a in each place, and the row that each step exchanges with its own
+    std::vector<long double> all;
+
+    template <class T>
+    reference_factors(const sample_sizes& sizes, const T* a) {
+      const auto n = static_cast<std::size_t>(sizes[0]), m = static_cast<std::size_t>(sizes[1]), count = static_cast<std::size_t>(sizes[2]);
+      from.resize(n), all.resize(n * m);
+      for (std::size_t i = 0; i < n; ++i) from[i] = i;
+      for (std::size_t j = 0; j < m; ++j) {
+        for (std::size_t i = 0; i < n; ++i) {
+          long double rest = static_cast<long double>(a[from[i] * m + j]);
+          for (std::size_t k = 0; k < i && k < j; ++k) rest -= all[i * m + k] * all[k * m + j];
+          all[i * m + j] = rest;
+        }
+        if (j >= count) continue;
+        std::size_t best = j;
+        for (std::size_t i = j + 1; i < n; ++i)
+          if (std::abs(all[i * m + j]) > std::abs(all[best * m + j])) best = i;
+        exchanged.push_back(best);
+        std::swap(from[j], from[best]);
+        for (std::size_t k = 0; k <= j; ++k) std::swap(all[j * m + k], all[best * m + k]);
+        for (std::size_t i = j + 1; i < n; ++i)
+          if (all[j * m + j] != 0) all[i * m + j] /= all[j * m + j];
+      }
+    }
+  };
   template <class T>
   static void reference(const sample_sizes& sizes, const T* const* operand, T* const* to, no_options) {
     const auto n = static_cast<std::size_t>(sizes[0]), m = static_cast<std::size_t>(sizes[1]), count = static_cast<std::size_t>(sizes[2]);
-    std::vector<std::size_t> from(n);
-    std::vector<long double> all(n * m);
-    for (std::size_t i = 0; i < n; ++i) from[i] = i;
-    for (std::size_t j = 0; j < m; ++j) {
-      for (std::size_t i = 0; i < n; ++i) {
-        long double rest = static_cast<long double>(operand[0][from[i] * m + j]);
-        for (std::size_t k = 0; k < i && k < j; ++k) rest -= all[i * m + k] * all[k * m + j];
-        all[i * m + j] = rest;
-      }
-      if (j >= count) continue;
-      std::size_t best = j;
-      for (std::size_t i = j + 1; i < n; ++i)
-        if (std::abs(all[i * m + j]) > std::abs(all[best * m + j])) best = i;
-      std::swap(from[j], from[best]);
-      for (std::size_t k = 0; k <= j; ++k) std::swap(all[j * m + k], all[best * m + k]);
-      for (std::size_t i = j + 1; i < n; ++i)
-        if (all[j * m + j] != 0) all[i * m + j] /= all[j * m + j];
-    }
+    const reference_factors found(sizes, operand[0]);
     for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j < n; ++j) to[0][j * n + i] = T(from[i] == j ? 1 : 0);
-      for (std::size_t j = 0; j < count; ++j) to[1][i * count + j] = j < i ? static_cast<T>(all[i * m + j]) : T(i == j ? 1 : 0);
-      for (std::size_t j = 0; j < m && i < count; ++j) to[2][i * m + j] = j < i ? T(0) : static_cast<T>(all[i * m + j]);
+      for (std::size_t j = 0; j < n; ++j) to[0][j * n + i] = T(found.from[i] == j ? 1 : 0);
+      for (std::size_t j = 0; j < count; ++j) to[1][i * count + j] = j < i ? static_cast<T>(found.all[i * m + j]) : T(i == j ? 1 : 0);
+      for (std::size_t j = 0; j < m && i < count; ++j) to[2][i * m + j] = j < i ? T(0) : static_cast<T>(found.all[i * m + j]);
     }
   }
 

@@ -15,6 +15,7 @@
 #include <tenure/ops/opaque/eigh.hpp>
 #include <tenure/ops/opaque/lstsq.hpp>
 #include <tenure/ops/opaque/lu.hpp>
+#include <tenure/ops/opaque/lu_factor.hpp>
 #include <tenure/ops/opaque/matrix_exp.hpp>
 #include <tenure/ops/opaque/order.hpp>
 #include <tenure/ops/opaque/qr.hpp>

@@ -43,8 +43,7 @@ struct solve_triangular : sample_operation<solve_triangular, 2, 1, triangle_opti
     const std::int64_t n = sizes[0], m = sizes[1];
     const std::int64_t along_row = of.is_transposed ? n : 1, along_column = of.is_transposed ? 1 : n;  // of op(a)
     const bool is_forward = of.is_upper == of.is_transposed;
-    if constexpr (V::is_number)
-      if (m == 1 && n > 4) return one_column(n, a, along_row, along_column, x, is_forward, of.has_unit_diagonal);
+    if (m == 1 && n > 4) return one_column(n, a, along_row, along_column, x, is_forward, of.has_unit_diagonal);
     for (std::int64_t s = 0; s < n; ++s) {
       const std::int64_t i = is_forward ? s : n - 1 - s;
       const std::int64_t first = is_forward ? 0 : n - 1, next = is_forward ? 1 : -1;
