@@ -5,6 +5,7 @@
 
 #include <tenure/backend/cpu/memory_plan.hpp>
 #include <tenure/backend/cpu/opaque.hpp>
+#include <tenure/backend/cpu/small_sample.hpp>
 
 TENURE_WARNINGS_OFF
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
